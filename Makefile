@@ -1,0 +1,62 @@
+# Everything is installed by the targets themselves: a machine with Python 3.11+ and make is enough.
+# `make run` and `make test` are the two commands to know.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check acceptance soak fuzz bench dist mutants prices docs clean
+
+help: ## what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	@touch $@
+
+run: $(STAMP) ## open clew on your own sessions, or on the demo when there are none
+	@$(BIN)/python -m clew.faces.cli.first_run
+
+test: $(STAMP) ## the tests: unit, property and a sample of the long ones
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not acceptance and not soak" --cov --cov-report= tests
+	$(BIN)/python scripts/check_coverage.py
+
+check: $(STAMP) ## format, lint, types, imports, docs: quick, before every commit
+	$(BIN)/ruff format --check src tests bench scripts
+	$(BIN)/ruff check src tests bench scripts
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/pyright
+	$(BIN)/python -m pytest -m "not acceptance and not soak" tests/docs
+
+acceptance: $(STAMP) ## against the real client, installed into your cache folder
+	$(BIN)/python -m pytest -m acceptance tests/acceptance
+
+fuzz: $(STAMP) ## 2,000,000 mutated lines through every reader
+	$(BIN)/python -m tests.fuzz --lines $${LINES_TO_FUZZ:-2000000} --seed $${SEED:-1}
+
+soak: $(STAMP) ## the full counts, mutation tests included; takes an hour or two
+	$(BIN)/python scripts/soak.py
+
+mutants: $(STAMP) ## change the code in small ways and see whether the tests notice
+	$(BIN)/python scripts/mutants.py
+
+bench: $(STAMP) ## speed and memory, as ratios to cat, ripgrep and ccusage
+	$(BIN)/python -m bench.run
+
+dist: $(STAMP) ## the wheel, installed and tried in a clean environment
+	$(BIN)/python scripts/try_wheel.py
+
+prices: $(STAMP) ## make the price table anew
+	$(BIN)/python scripts/make_prices.py
+
+docs: $(STAMP) ## make the generated parts of the docs anew
+	$(BIN)/python scripts/make_format_docs.py
+	$(BIN)/python scripts/make_command_docs.py
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) dist build mutants .pytest_cache .ruff_cache .hypothesis

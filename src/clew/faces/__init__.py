@@ -1,0 +1,1 @@
+"""The faces: each parses a request, calls one action and shows its result."""

@@ -1,0 +1,1 @@
+"""The command line. Importing this package stays cheap; the commands load what they need."""

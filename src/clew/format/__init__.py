@@ -1,0 +1,1 @@
+"""Bytes to entries and back, losslessly. Knows no paths and no meaning."""

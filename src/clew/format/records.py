@@ -1,0 +1,117 @@
+"""Go through a file once: its records with their facts, and the bytes that are none.
+
+This is the one tolerant reader. Everything that looks at each line once (the line table, counts,
+checks, the index) is fed from here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clew.format.entry import Entry
+from clew.format.lines import Line, LongLine, readline_from, stream
+from clew.format.salvage import Damage, pieces
+from clew.format.skim import Skim, skim, skim_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from clew.format.lines import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Bytes of a session file that are no record; kept, named, never deleted."""
+
+    number: int
+    """The number of the line, from 1."""
+
+    offset: int
+    length: int
+    damage: Damage
+    is_probable: bool = False
+    """It ends in what may be a whole record, which is not taken for one."""
+
+    is_last: bool = False
+    """It is the unfinished end of the file: in a live session a line that is still being written."""
+
+
+@dataclass(slots=True)
+class Record:
+    """One record in passing: where it is, its facts, and its bytes while they are at hand."""
+
+    number: int
+    offset: int
+    length: int
+    raw: bytes
+    facts: Skim
+    is_whole: bool = True
+    is_abridged: bool = False
+    entry: Entry | None = None
+
+    def decoded(self) -> Entry:
+        """Return the record as an entry, decoded on use."""
+        if self.entry is None:
+            self.entry = Entry(
+                self.raw.rstrip(b" \t\r\n"),
+                offset=self.offset,
+                number=self.number,
+                is_whole=self.is_whole,
+                is_abridged=self.is_abridged,
+            )
+        return self.entry
+
+
+def scan(source: Source, *, start: int = 0, number: int = 1) -> Iterator[Record | Fragment]:
+    """Go through `source` from byte `start`, where line `number` begins."""
+    return read(readline_from(source, start=start), start=start, number=number)
+
+
+def read(readline: Callable[[int], bytes], *, start: int = 0, number: int = 1) -> Iterator[Record | Fragment]:
+    """Go through what `readline(limit)` gives, which begins at byte `start` and line `number`."""
+    for line in stream(readline, start=start):
+        if isinstance(line, Line):
+            raw = line.raw
+            facts = skim(raw)
+            if facts is not None:
+                yield Record(number, line.offset, len(raw), raw, facts)
+            elif not raw.isspace():
+                yield from _slowly(line, number)
+        else:
+            yield _long(line, number)
+        number += 1
+
+
+def _slowly(line: Line, number: int) -> Iterator[Record | Fragment]:
+    raw = line.raw
+    found = pieces(raw, at_file_start=line.offset == 0)
+    full = [piece for piece in found if piece.kind != "blank"]
+    is_whole = len(full) == 1
+    for piece in full:
+        offset = line.offset + piece.start
+        if piece.kind == "record" and piece.decoded is not None:
+            body = raw[piece.start : piece.end]
+            entry = Entry(body, offset=offset, number=number, is_whole=is_whole, decoded=piece.decoded)
+            yield Record(number, offset, len(body), body, skim_entry(entry), is_whole, False, entry)
+        else:
+            is_last = not line.is_terminated and piece is full[-1]
+            length = piece.end - piece.start
+            damage = piece.damage or "garbage"
+            yield Fragment(number, offset, length, damage, piece.is_probable, is_last)
+
+
+def _long(line: LongLine, number: int) -> Record | Fragment:
+    """Take a long line as one record, or as no record at all: where a splice lies was not kept."""
+    is_last = not line.is_terminated
+    if line.brief is None:
+        return Fragment(number, line.offset, line.length, "too-long", is_last=is_last)
+    found = pieces(line.brief, at_file_start=line.offset == 0)
+    full = [piece for piece in found if piece.kind != "blank"]
+    if len(full) != 1 or full[0].decoded is None:
+        damage: Damage = next((piece.damage for piece in full if piece.damage is not None), "spliced")
+        return Fragment(number, line.offset, line.length, damage, is_last=is_last)
+    start, end = full[0].start, full[0].end
+    offset, body = line.offset + start, line.brief[start:end]
+    entry = Entry(body, offset=offset, number=number, is_abridged=True, decoded=full[0].decoded)
+    return Record(number, offset, line.length - start, body, skim_entry(entry), True, True, entry)

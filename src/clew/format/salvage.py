@@ -1,0 +1,197 @@
+"""Take a damaged line apart: whole records, and fragments that are none.
+
+The rule invents nothing. Inside a JSON string a quote is always escaped, so a raw `{"` is structure:
+the start of a nested object, or of a record spliced onto a torn one. A strict reader stops at a
+splice or a few bytes after it, so a record may begin there and nowhere else. And it counts only if
+the line ends after it, or another record or a run of NULs follows: a nested object is always
+followed by more of its parent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from clew.format.decode import Decoded, DecodeError, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PieceKind = Literal["record", "blank", "fragment"]
+Damage = Literal["torn", "spliced", "nul", "garbage", "not-a-record", "too-deep", "too-long"]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of one line. The pieces of a line cover each of its bytes once, in order."""
+
+    kind: PieceKind
+    start: int
+    """Where the piece starts, counted from the start of its line."""
+
+    end: int
+    damage: Damage | None = None
+    """Why these bytes are no record; None for records and blanks."""
+
+    decoded: Decoded | None = None
+    is_probable: bool = False
+    """A fragment that ends in what may be a whole record; it is not taken for one."""
+
+
+_BLANK: Final = b" \t\r\n"
+_BOM: Final = b"\xef\xbb\xbf"
+_SPACES = re.compile(r"[ \t\r\n]*")
+_NULS = re.compile(r"\x00+")
+_STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', re.DOTALL)
+_MOST_FRAGMENTS: Final = 1000
+"""A line in more pieces than this is noise, and is not worth a minute's search."""
+_WINDOW: Final = 16 << 10
+_SCANNER = json.JSONDecoder(parse_int=float)
+
+
+def pieces(raw: bytes, *, at_file_start: bool = False) -> tuple[Piece, ...]:
+    """Take the line `raw` apart. A healthy line is one record and its ending."""
+    start = len(_BOM) if at_file_start and raw.startswith(_BOM) else 0
+    body = raw[start:].rstrip(_BLANK)
+    head = [Piece("blank", 0, start)] if start else []
+    tail = [Piece("blank", start + len(body), len(raw))] if start + len(body) < len(raw) else []
+    if not body:
+        return (*head, *tail)
+    try:
+        decoded = decode(body)
+    except DecodeError as error:
+        if error.reason == "malformed":
+            return (*head, *_Salvage(raw, start, start + len(body)).run(), *tail)
+        damage: Damage = "too-deep" if error.reason == "too-deep" else "not-a-record"
+        return (*head, Piece("fragment", start, start + len(body), damage), *tail)
+    return (*head, Piece("record", start, start + len(body), None, decoded), *tail)
+
+
+def is_envelope(data: Mapping[str, object]) -> bool:
+    """Say whether a mapping looks like a whole record rather than a part of one."""
+    if not isinstance(data.get("type"), str):
+        return False
+    return any(name in data for name in ("uuid", "sessionId", "leafUuid", "messageId"))
+
+
+class _Salvage:
+    """One pass over a damaged line; its cost grows with the line's length, however it is damaged."""
+
+    def __init__(self, raw: bytes, start: int, end: int) -> None:
+        self._raw = raw
+        self._at = start
+        self._end = end
+        # Latin-1 gives one character a byte, and no byte above 127 means anything to
+        # JSON outside a string: positions in the text are positions in the bytes.
+        self._text = raw[:end].decode("latin-1")
+        self._found: list[Piece] = []
+        self._fragments = 0
+
+    def run(self) -> list[Piece]:
+        while self._at < self._end:
+            self._step()
+        return self._found
+
+    def _add(
+        self, kind: PieceKind, end: int, damage: Damage | None = None, *, probable: bool = False
+    ) -> None:
+        self._found.append(Piece(kind, self._at, end, damage, None, probable))
+        self._fragments += kind == "fragment"
+        self._at = end
+
+    def _step(self) -> None:
+        if blank := _SPACES.match(self._text, self._at).end() - self._at:  # pyright: ignore[reportOptionalMemberAccess]  # the pattern matches the empty string
+            return self._add("blank", self._at + blank)
+        if nuls := _NULS.match(self._text, self._at):
+            return self._add("fragment", nuls.end(), "nul")
+        if self._fragments >= _MOST_FRAGMENTS:
+            return self._add("fragment", self._end, "garbage")
+        stop, is_whole = self._scan(self._at)
+        if stop < 0:
+            return self._add("fragment", self._end, "too-deep")
+        if is_whole and self._take(stop):
+            return None
+        return self._skip(stop if not is_whole else self._end)
+
+    def _scan(self, at: int) -> tuple[int, bool]:
+        """Read an object from `at`: where it ends and True, or where reading stopped and False."""
+        if self._text[at] != "{":
+            return at, False
+        # Through a window that grows: an error object counts the lines of the whole text it is
+        # given, which made a line of 15,000 torn records take 50 s.
+        width = _WINDOW
+        while True:
+            window = self._text[at : at + width]
+            is_all = at + width >= self._end
+            try:
+                _, end = _SCANNER.raw_decode(window)
+            except json.JSONDecodeError as error:
+                unfinished = error.msg.startswith("Unterminated string") or error.pos > len(window) - 12
+                if is_all or not unfinished:
+                    stop = len(window) if error.msg.startswith("Unterminated string") else error.pos
+                    return min(at + stop, self._end), False
+            except RecursionError:
+                return -1, False
+            else:
+                return at + end, True
+            width *= 4
+
+    def _may_end(self, end: int) -> bool:
+        """Say whether a record may end here: a nested object would be followed by more of its parent."""
+        follow = _SPACES.match(self._text, end).end()  # pyright: ignore[reportOptionalMemberAccess]  # as above
+        return follow >= self._end or self._text.startswith(('{"', "\x00"), follow)
+
+    def _take(self, end: int) -> bool:
+        """Append the record from here to `end`, if it may be believed."""
+        if not self._may_end(end):
+            return False
+        try:
+            decoded = decode(self._raw[self._at : end])
+        except DecodeError:
+            return False
+        # After a fragment only an envelope is taken for a record: a stray inner object is not.
+        if self._fragments and not is_envelope(decoded.data):
+            return False
+        self._found.append(Piece("record", self._at, end, None, decoded))
+        self._at = end
+        return True
+
+    def _skip(self, stop: int) -> None:
+        """Append the bytes up to the next place where a record may start."""
+        if stop < self._end and self._text[stop] == "\x00" and stop > self._at:
+            return self._add("fragment", stop, "torn")
+        if stop < self._end:
+            # A splice lies within a few bytes of where reading stopped: two before it (the quote that
+            # opens its first key closed a torn string), a few after it (a torn escape or literal).
+            splice = self._text.find('{"', max(stop - 2, self._at + 1), stop + 10)
+            if splice > 0 and self._begins(splice):
+                return self._add("fragment", splice, "spliced")
+        torn = stop >= self._end and self._text[self._at] == "{"
+        probable = torn and self._ends_in_envelope()
+        return self._add("fragment", self._end, "torn" if torn else "garbage", probable=probable)
+
+    def _begins(self, at: int) -> bool:
+        """Say whether a record may begin here: a whole one, or one that is torn in its turn."""
+        stop, is_whole = self._scan(at)
+        if is_whole:
+            return self._may_end(stop)
+        return stop > at + 2
+
+    def _ends_in_envelope(self) -> bool:
+        """Say whether a nested object that reaches the end of the line looks like a record."""
+        if self._text[self._end - 1] != "}":
+            return False
+        opened: list[int] = []
+        last = -1
+        for token in _STRUCTURE.finditer(self._text, self._at, self._end):
+            mark = token.group()
+            if mark in "{[":
+                opened.append(token.start())
+            elif mark in "}]" and opened:
+                last = opened.pop()
+        try:
+            return last > self._at and is_envelope(decode(self._raw[last : self._end]).data)
+        except DecodeError:
+            return False

@@ -1,0 +1,432 @@
+"""What the model will see: the messages the real client sends when it resumes a session.
+
+`chain` chooses the lines; here they become messages, step by step as the client does it, and every
+line that is left out is named with the reason. The rules are those of a client version (`eras`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from clew.format.entry import as_mapping
+from clew.session.chain import BOUNDARY, Chain, chain
+from clew.session.eras import MODEL, rules
+from clew.session.parallel import with_parallel
+from clew.session.session import API_ERROR, SALVAGED, SIDECHAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from clew.session.eras import Rules
+    from clew.session.session import Session
+
+NO_RESPONSE: Final = "No response requested."
+NO_CONTENT: Final = "(no content)"
+CALL_INTERRUPTED: Final = "[Tool use interrupted]"
+RESULT_MISSING: Final = "[Tool result missing due to internal error]"
+SESSION_ENDED: Final = (
+    "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. "
+    "Check whether it took effect before relying on it or running it again.]"
+)
+
+Blocks = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A line that is not sent, and why."""
+
+    row: int
+    line: int
+    uuid: str | None
+    type: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the client would send before the next prompt, without its own reminders."""
+
+    client: str
+    model: str
+    leaf: str | None
+    messages: tuple[Mapping[str, Any], ...]
+    """Messages of the Messages API: a role and a list of content blocks."""
+
+    rows: tuple[tuple[int, ...], ...]
+    """For each message the rows it was made from; none for what the client adds itself."""
+
+    left_out: tuple[LeftOut, ...]
+    refused: str | None
+    reachable_lines: int
+    conversation_lines: int
+
+
+@dataclass(slots=True)
+class Draft:
+    """A message in the making."""
+
+    role: str
+    blocks: Blocks
+    rows: list[int] = field(default_factory=list[int])
+    message_id: str | None = None
+    is_prompt: bool = False
+    """Made from a line under the user's role, which waits for an answer; a local command does not."""
+
+    is_closed: bool = False
+    """Its calls were cut off by the end of the session."""
+
+    @property
+    def has_result(self) -> bool:
+        """Whether it brings a tool result."""
+        return any(block.get("type") == "tool_result" for block in self.blocks)
+
+
+def context(
+    session: Session, *, client: str | None = None, at: str | None = None, model: str | None = None
+) -> Context:
+    """Return what `client` would send on resume, up to the entry `at` if one is given."""
+    era = rules(client)
+    path = chain(session, era, at=at)
+    maker = _Maker(session, era, model or asked_model(session, path.rows))
+    drafts = [] if path.refused else maker.drafts(path)
+    conversation = _conversation_rows(session)
+    sent = {row for draft in drafts for row in draft.rows}
+    return Context(
+        client=era.version,
+        model=maker.model,
+        leaf=session.entry(path.leaf).uuid if path.leaf is not None else None,
+        messages=tuple({"role": draft.role, "content": draft.blocks} for draft in drafts),
+        rows=tuple(tuple(draft.rows) for draft in drafts),
+        left_out=tuple(_left_out(session, path, conversation, sent, maker.reasons)),
+        refused=path.refused,
+        reachable_lines=len(sent),
+        conversation_lines=len(conversation),
+    )
+
+
+def asked_model(session: Session, rows: Sequence[int]) -> str:
+    """Return the model the next request is taken to go to: the one the session last asked for."""
+    for row in reversed(rows):
+        kind = session.table.kind_of(row)
+        if kind == "assistant":
+            asked = session.entry(row).text("requestedModel")
+        elif kind == "attachment/model":
+            identity = as_mapping(session.entry(row).mapping("attachment").get("identity"))
+            asked = identity.get("modelId")
+        else:
+            continue
+        if isinstance(asked, str):
+            return asked
+    return MODEL
+
+
+class _Maker:
+    """Turns the lines of a path into messages."""
+
+    def __init__(self, session: Session, era: Rules, model: str) -> None:
+        self.session = session
+        self.era = era
+        self.model = model
+        self.reasons: dict[int, str] = {}
+        self._renames = dict(era.renames)
+
+    def drafts(self, path: Chain) -> list[Draft]:
+        rows = with_parallel(self.session, path) if self.era.recovers_parallel else path.rows
+        lines = [draft for row in rows if (draft := self._line(row)) is not None]
+        if self.era.closes_interrupted:
+            lines = self._with_closed(lines, rows)
+        lines = self._without_unresolved(lines)
+        if self.era.drops_bare_thinking:
+            lines = self._without_bare(lines)
+        lines = self._with_answer(lines, rows)
+        drafts = self._merge(lines)
+        for draft in drafts:
+            if draft.role == "assistant" and not draft.is_closed:
+                draft.blocks = _calls_last(draft.blocks)
+        return self._mend_pairs(drafts)
+
+    # Lines --------------------------------------------------------------------------------------
+
+    def _line(self, row: int) -> Draft | None:
+        kind = self.session.table.kind_of(row)
+        entry = self.session.entry(row)
+        if kind == "user":
+            return Draft("user", _blocks(entry.content), [row], is_prompt=True)
+        if kind == "assistant":
+            if self.session.table.flags[row] & API_ERROR:
+                return self._drop(row, "an API error, not an answer")
+            blocks = self._answer(entry.content, entry.model)
+            return Draft("assistant", blocks, [row], entry.message_id)
+        if kind == "system/local_command" and self.era.sends_local_command:
+            return Draft("user", _blocks(entry.content), [row])
+        if kind == BOUNDARY:
+            return self._drop(row, "marks the compaction")
+        if kind.startswith("attachment"):
+            return self._drop(row, "a reminder of the client's own, made anew")
+        return self._drop(row, "never sent: a record for the client alone")
+
+    def _answer(self, content: object, model: str | None) -> Blocks:
+        blocks = _blocks(content)
+        if self.era.drops_foreign_thinking and model != self.model:
+            blocks = [block for block in blocks if block.get("type") not in {"thinking", "redacted_thinking"}]
+        for at, block in enumerate(blocks):
+            name = block.get("name")
+            if block.get("type") == "tool_use" and isinstance(name, str) and name in self._renames:
+                blocks[at] = {**block, "name": self._renames[name]}
+        return blocks
+
+    def _drop(self, row: int, reason: str) -> None:
+        self.reasons[row] = reason
+
+    # The end ------------------------------------------------------------------------------------
+
+    def _with_closed(self, lines: list[Draft], rows: Sequence[int]) -> list[Draft]:
+        """Give the calls a session ended in the midst of a result that says so, behind the real ones."""
+        answers = [at for at, line in enumerate(lines) if line.role == "assistant"]
+        if not answers:
+            return lines
+        last = lines[answers[-1]]
+        group = [at for at in answers if at == answers[-1] or _is_same(lines[at], last)]
+        calls = [call for at in group for call in _calls(lines[at])]
+        after = [line for line in lines[group[0] :] if line.is_prompt]
+        results = [block for line in after for block in line.blocks]
+        if any(block.get("type") != "tool_result" or block.get("tool_use_id") not in calls for block in results):
+            return lines
+        if any(self._is_error(row) for row in rows if row > last.rows[-1]):
+            return lines
+        done = {block.get("tool_use_id") for block in results}
+        open_calls = [call for call in calls if call not in done]
+        if not open_calls:
+            return lines
+        for at in group:
+            lines[at].is_closed = True
+        made = [_missing(call, SESSION_ENDED) for call in open_calls]
+        at = max((n for n, line in enumerate(lines) if line.is_prompt and n > group[0]), default=group[-1])
+        at = max(at, group[-1]) + 1
+        return [*lines[:at], Draft("user", made, is_prompt=True), *lines[at:]]
+
+    def _with_answer(self, lines: list[Draft], rows: Sequence[int]) -> list[Draft]:
+        """Answer the last prompt, where nothing did, as the client does to be able to go on."""
+        at = max((n for n, line in enumerate(lines) if line.is_prompt), default=-1)
+        if at < 0 or any(line.role == "assistant" for line in lines[at + 1 :]):
+            return lines
+        prompt = max(lines[at].rows, default=-1)
+        if prompt in rows and any(self._is_error(row) for row in rows[rows.index(prompt) + 1 :]):
+            return lines  # an API error counts as an answer, though it is not sent
+        return [*lines[: at + 1], Draft("assistant", [_text(NO_RESPONSE)]), *lines[at + 1 :]]
+
+    def _is_error(self, row: int) -> bool:
+        return bool(self.session.table.flags[row] & API_ERROR)
+
+    # Calls without results ----------------------------------------------------------------------
+
+    def _without_unresolved(self, lines: list[Draft]) -> list[Draft]:
+        """Drop the lines whose calls all lack a result; in an interrupted last turn close them instead."""
+        answered = {
+            block.get("tool_use_id")
+            for line in lines
+            if line.role == "user"
+            for block in line.blocks
+            if block.get("type") == "tool_result"
+        }
+        kept: list[Draft] = []
+        for line in lines:
+            calls = _calls(line)
+            if calls and not any(call in answered for call in calls):
+                for row in line.rows:
+                    self._drop(row, "a call that never got a result")
+                continue
+            kept.append(line)
+        return kept
+
+    def _without_bare(self, lines: list[Draft]) -> list[Draft]:
+        """Drop answers of nothing but thinking or white space, unless other lines of theirs say more."""
+        full: set[str] = set()
+        for line in lines:
+            if line.role == "assistant" and line.message_id and not _is_bare(line.blocks):
+                full.add(line.message_id)
+        kept: list[Draft] = []
+        for line in lines:
+            if line.role == "assistant" and _is_bare(line.blocks) and line.message_id not in full:
+                for row in line.rows:
+                    self._drop(row, "nothing but thinking or white space")
+                continue
+            kept.append(line)
+        return kept
+
+    # Messages -----------------------------------------------------------------------------------
+
+    def _merge(self, lines: list[Draft]) -> list[Draft]:
+        drafts: list[Draft] = []
+        for line in lines:
+            if line.role == "user":
+                if drafts and drafts[-1].role == "user":
+                    _join_user(drafts[-1], line)
+                else:
+                    drafts.append(line)
+                continue
+            same = self._same_message(drafts, line)
+            if same is None:
+                drafts.append(line)
+            else:
+                same.blocks.extend(line.blocks)
+                same.rows.extend(line.rows)
+        return drafts
+
+    def _same_message(self, drafts: list[Draft], line: Draft) -> Draft | None:
+        """Return the earlier part of the message this line belongs to."""
+        if line.message_id is None:
+            return None
+        for draft in reversed(drafts):
+            if draft.role == "assistant":
+                if draft.message_id == line.message_id:
+                    return draft
+                if not self.era.merges_apart:
+                    return None
+            elif not self.era.merges_apart or not draft.has_result:
+                return None
+        return None
+
+    # Pairs --------------------------------------------------------------------------------------
+
+    def _mend_pairs(self, drafts: list[Draft]) -> list[Draft]:
+        """Make every call have its result in the next message, and every result its call in the one before."""
+        if self.era.orphan_results == "keep":
+            return drafts
+        mended: list[Draft] = []
+        seen: set[object] = set()
+        for at, draft in enumerate(drafts):
+            if draft.role == "assistant":
+                self._mend_calls(draft, seen)
+                mended.append(draft)
+                calls = _calls(draft)
+                follows = at + 1 < len(drafts) and drafts[at + 1].role == "user"
+                if calls and not follows:
+                    mended.append(Draft("user", [_missing(call) for call in calls]))
+                continue
+            calls = _calls(mended[-1]) if mended else []
+            self._mend_results(draft, calls)
+            if draft.blocks:
+                mended.append(draft)
+        return mended
+
+    def _mend_calls(self, draft: Draft, seen: set[object]) -> None:
+        """Take out calls under an id that was used before."""
+        if self.era.repeated_calls == "keep":
+            return
+        kept: Blocks = []
+        for block in draft.blocks:
+            if block.get("type") == "tool_use":
+                if block.get("id") in seen:
+                    continue
+                seen.add(block.get("id"))
+            kept.append(block)
+        draft.blocks = kept or [_text(CALL_INTERRUPTED)]
+
+    def _mend_results(self, draft: Draft, calls: list[object]) -> None:
+        """Keep one result a call, make those that are missing, take out the others."""
+        open_calls = list(calls)
+        kept: Blocks = []
+        lost = False
+        for block in draft.blocks:
+            if block.get("type") == "tool_result":
+                if block.get("tool_use_id") not in open_calls:
+                    lost = True
+                    continue
+                open_calls.remove(block.get("tool_use_id"))
+            kept.append(block)
+        if self.era.orphan_results == "note":
+            kept = [_missing(call) for call in open_calls] + kept
+        if lost and not kept and self.era.orphan_results == "note":
+            kept = [_text(NO_CONTENT)]
+        draft.blocks = kept
+
+
+def _missing(call: object, words: str = RESULT_MISSING) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call, "content": words, "is_error": True}
+
+
+def _is_same(one: Draft, other: Draft) -> bool:
+    """Say whether two lines belong to one answer."""
+    return one.message_id is not None and one.message_id == other.message_id
+
+
+def _join_user(into: Draft, line: Draft) -> None:
+    """Add a user line to the user message before it: tool results first, texts apart by a newline."""
+    first, second = into.blocks, line.blocks
+    if first and second and first[-1].get("type") == second[0].get("type") == "text":
+        first = [*first[:-1], {**first[-1], "text": f"{first[-1].get('text')}\n"}]
+    joined = first + second
+    results = [block for block in joined if block.get("type") == "tool_result"]
+    others = [block for block in joined if block.get("type") != "tool_result"]
+    into.blocks = results + others
+    into.rows.extend(line.rows)
+
+
+def _calls_last(blocks: Blocks) -> Blocks:
+    """Move the calls of an answer behind everything else it says."""
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    return [block for block in blocks if block.get("type") != "tool_use"] + calls
+
+
+def _text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def _blocks(content: object) -> Blocks:
+    """Return content as a list of blocks of our own, safe to change."""
+    if isinstance(content, str):
+        return [_text(content)]
+    if not isinstance(content, list):
+        return []
+    return [dict(as_mapping(block)) for block in cast("list[object]", content) if isinstance(block, dict)]
+
+
+def _calls(line: Draft) -> list[object]:
+    if line.role != "assistant":
+        return []
+    return [block.get("id") for block in line.blocks if block.get("type") == "tool_use"]
+
+
+def _is_bare(blocks: Blocks) -> bool:
+    """Say whether blocks hold nothing but thinking, or nothing but white space."""
+    if not blocks:
+        return False
+    kinds = {block.get("type") for block in blocks}
+    if kinds <= {"thinking", "redacted_thinking"}:
+        return True
+    return kinds == {"text"} and not any(str(block.get("text") or "").strip() for block in blocks)
+
+
+def _conversation_rows(session: Session) -> list[int]:
+    """Return the rows that carry conversation: user and assistant lines, local commands, compactions."""
+    table = session.table
+    wanted = [
+        kind in {"user", "assistant", "system/local_command"} or kind.startswith("attachment")
+        for kind in table.kinds
+    ]
+    return [row for row in range(len(table)) if wanted[table.kind[row]]]
+
+
+def _left_out(
+    session: Session, path: Chain, conversation: Iterable[int], sent: set[int], reasons: Mapping[int, str]
+) -> Iterable[LeftOut]:
+    table = session.table
+    cut = set(path.before_cut)
+    for row in conversation:
+        if row in sent:
+            continue
+        reason = reasons.get(row)
+        if reason is None:
+            if table.flags[row] & SALVAGED:
+                reason = "on a damaged line the client does not read"
+            elif table.flags[row] & SIDECHAIN:
+                reason = "belongs to a sub-agent"
+            elif row in cut:
+                reason = "before the compaction"
+            else:
+                reason = "on another branch"
+        entry = session.entry(row)
+        yield LeftOut(row, table.number[row], entry.uuid, table.kind_of(row), reason)

@@ -1,0 +1,93 @@
+"""Bring messages into one comparable form, and write them short for people.
+
+The client adds reminders of its own to what it sends: the date, the tools, the skills. They tell of the
+run and not of the session, so both sides of a comparison lose them here. Everything else stays: whole
+texts, whole blocks, ids, errors.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+Message: TypeAlias = dict[str, Json]
+
+_REMINDER = re.compile(r"(?s)<system-reminder>.*?</system-reminder>\s*")
+
+
+def normal(messages: Sequence[Mapping[str, object]]) -> list[Message]:
+    """Write messages in the form in which two sides are compared.
+
+    A string is the same as one text block. Reminders and cache marks are taken out; a block or a message
+    of which nothing else is left goes too, and the next message is not joined to the one before it.
+    """
+    out: list[Message] = []
+    for message in cast("Sequence[Message]", messages):
+        content = message.get("content")
+        whole: list[Json] = [{"type": "text", "text": content}] if isinstance(content, str) else []
+        blocks: list[Json] = []
+        for block in content if isinstance(content, list) else whole:
+            kept = _block(block) if isinstance(block, dict) else block
+            if kept is not None:
+                blocks.append(kept)
+        if blocks:
+            out.append({"role": message.get("role"), "content": blocks})
+    return out
+
+
+def _block(block: dict[str, Json]) -> dict[str, Json] | None:
+    """One block without reminders and cache marks; None when it held nothing else."""
+    kept = {key: value for key, value in block.items() if key != "cache_control"}
+    text = kept.get("text")
+    if kept.get("type") == "text" and isinstance(text, str):
+        rest = _REMINDER.sub("", text)
+        if rest != text and not rest.strip():
+            return None
+        return {**kept, "text": rest}
+    if kept.get("type") == "tool_result":
+        content = kept.get("content")
+        if isinstance(content, str):
+            return {**kept, "content": _REMINDER.sub("", content)}
+        if isinstance(content, list):
+            inner = [_block(part) if isinstance(part, dict) else part for part in content]
+            return {**kept, "content": [part for part in inner if part is not None]}
+    return kept
+
+
+def short(messages: Sequence[Mapping[str, object]]) -> list[str]:
+    """Write messages short, one line each: `U[T:words | TR:id:content]`, `A[TH:… | TU:name:id]`."""
+    return [
+        f"{str(message.get('role'))[:1].upper()}[{' | '.join(_short(b) for b in _blocks(message))}]"
+        for message in normal(messages)
+    ]
+
+
+def _blocks(message: Message) -> list[dict[str, Json]]:
+    content = message["content"]
+    return [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+
+
+def _short(block: dict[str, Json]) -> str:
+    match block.get("type"):
+        case "text":
+            return f"T:{_flat(str(block.get('text')))[:60]}"
+        case "thinking":
+            return f"TH:{_flat(str(block.get('thinking')))[:10]}"
+        case "tool_use":
+            return f"TU:{block.get('name')}:{block.get('id')}"
+        case "tool_result":
+            content = block.get("content")
+            words = content if isinstance(content, str) else json.dumps(content)
+            mark = "!" if block.get("is_error") else ""
+            return f"TR:{block.get('tool_use_id')}{mark}:{_flat(words)[:44]}"
+        case kind:
+            return str(kind)
+
+
+def _flat(words: str) -> str:
+    return re.sub(r"\s+", " ", words).strip()
