@@ -46,7 +46,10 @@ def corpus(recipe: Recipe) -> Corpus:
         "no request ids": not recipe.request_ids,
     }
     name = ", ".join(word for word, on in spelling.items() if on) or "plain"
-    root = _cached(f"{recipe.size}-{recipe.seed}-{name.replace(' ', '-')}", lambda new: generate(new, recipe))
+    root = _cached(
+        f"{recipe.size}-{recipe.seed}-{name.replace(', ', '-').replace(' ', '-')}",
+        lambda new: generate(new, recipe),
+    )
     return Corpus(name, root, json.loads((root / "truth.json").read_text(encoding="utf-8")))
 
 

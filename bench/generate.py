@@ -2,10 +2,10 @@
 
     python -m bench.generate DIR --bytes 2GB --seed 1
 
-`DIR/projects/…` is what a client would have left there: eight client eras over fifteen months, sub-agents in
-every layout, forks, resumed copies, and three files that hold a twentieth of the bytes each. `DIR/truth.json`
-says what is in it: token totals with every message counted once, where each planted needle is, and what lines
-each file has.
+`DIR/projects/…` is what a client would have left there: eight client eras over more than a year, sub-agents
+in every layout, forks, resumed copies, and three files that hold a twentieth of the bytes each.
+`DIR/truth.json` says what is in it: token totals with every message counted once, where each planted needle
+is, and what lines each file has.
 """
 
 from __future__ import annotations
@@ -110,8 +110,6 @@ class _Maker:
         )
         self.words: set[str] = set()
         self.copies = 0
-        self.first = False
-        """Whether the session being made is one of those that stand for their era in a small corpus."""
 
     def make(self) -> None:
         rng, size = self.rng, self.recipe.size
@@ -119,20 +117,20 @@ class _Maker:
             self._session(size // 20, era=shapes.ERAS[(1, 4, 7)[n]], needles=NEEDLE_FIELDS)
         mean = min(500_000, size // 80)
         rates = [era.weight for era in shapes.ERAS]
-        turn = 0
+        made = 0
         while (missing := size - self.truth.planned) > 0:
             target = min(int(mean * rng.lognormvariate(-0.7, 1.2)), missing)
-            # One needle of each kind in every tenth session, so that their number grows with the corpus.
-            needles = (NEEDLE_FIELDS[turn % len(NEEDLE_FIELDS)],) if turn % 10 < 3 or turn < 14 else ()
+            # Three sessions of ten hold a needle, so that their number grows with the corpus.
+            needles = (NEEDLE_FIELDS[made % len(NEEDLE_FIELDS)],) if made % 10 < 3 or made < 14 else ()
             # The first sessions go round the eras, so that a small corpus has every shape too.
-            era = shapes.ERAS[turn % 8] if turn < 16 else rng.choices(shapes.ERAS, rates)[0]
-            self.first = turn < 8
-            session = self._session(target, era=era, needles=needles, keep=turn < 3 or rng.random() < 0.12)
+            era = shapes.ERAS[made % 8] if made < 16 else rng.choices(shapes.ERAS, rates)[0]
+            keep = made < 3 or rng.random() < 0.12
+            session = self._session(target, era=era, needles=needles, keep=keep, delegate=made < 8)
             if session.sheet.kept:
                 self._copy(session)
             if rng.random() < 0.005 and era.agents != "inline":
                 self._sheet(session.home, new_uuid(rng)).close()
-            turn += 1
+            made += 1
 
     def _home(self) -> Home:
         cwd = self.rng.choice(PROJECTS)
@@ -144,7 +142,13 @@ class _Maker:
         return Sheet(self.root, f"{home.folder}/{session_id}.jsonl", self.truth, self.rewrite, keep)
 
     def _session(
-        self, target: int, *, era: shapes.Era, needles: tuple[str, ...], keep: bool = False
+        self,
+        target: int,
+        *,
+        era: shapes.Era,
+        needles: tuple[str, ...],
+        keep: bool = False,
+        delegate: bool = False,
     ) -> Session:
         rng = self.rng
         home, session_id = self._home(), new_uuid(rng)
@@ -158,7 +162,7 @@ class _Maker:
             session_id,
             Clock(start + int(rng.random() * era.days * DAY_MS)),
             may_tie=not keep,
-            delegated=not self.first,
+            delegated=not delegate,
             wanted=sorted(wanted, key=lambda want: -want[0]),
         )
         session.run(target)

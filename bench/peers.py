@@ -12,7 +12,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -55,7 +55,6 @@ class Peer:
     version: tuple[str, ...] = ("--version",)
     says: str = ""
     """What its version output must hold."""
-    note: str = field(default="", compare=False)
 
 
 def cache_folder() -> Path:

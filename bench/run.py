@@ -158,7 +158,7 @@ class Runner:
     def _law(
         self, corpus: corpora.Corpus, output: bytes | None, error: str | None, *, by: str = "day"
     ) -> None:
-        what = f"{corpus.truth['bytes'] / 1e6:,.0f} MB, {corpus.name}: wrong token sums by {by}"
+        what = f"{corpus.truth['bytes'] / 1e6:,.0f} MB, {corpus.name}: wrong sums by {by}"
         if error is not None or output is None:
             self.rows.append(Row("P4", what, None, 0, "wrong", error=error or "not run"))
             return
@@ -166,7 +166,7 @@ class Runner:
         self.rows.append(Row("P4", what, len(wrong), 0, "wrong", "; ".join(wrong[:3])))
 
     def _peer_totals(self, work: str, corpus: corpora.Corpus) -> None:
-        """How far the peer's own sum of output tokens is from the truth, to know what its time was spent on."""
+        """How far the peer's sum of output tokens is from the truth: what its time was spent on."""
         output = self.outputs.get((work, "ccusage, 1 thread"))
         if output:
             counted = json.loads(output)["totals"]["outputTokens"]
@@ -217,19 +217,20 @@ def differences(answer: dict[str, Any], truth: dict[str, Any], by: str) -> list[
     """Every sum in which a `clew usage --json` document and the truth disagree, in words."""
     wrong: list[str] = []
 
-    def compare(name: str, got: dict[str, int], true: dict[str, int]) -> None:
+    def compare(name: str, got: dict[str, Any], true: dict[str, Any]) -> None:
+        sums = {"messages": got["messages"]} | got["tokens"]
         wrong.extend(
-            f"{name} {kind}: {got.get(kind, 0):,} instead of {count:,}"
-            for kind, count in true.items()
-            if got.get(kind, 0) != count
+            f"{name} {kind}: {sums.get(kind, 0):,} instead of {count:,}"
+            for kind, count in ({"messages": true["messages"]} | true["tokens"]).items()
+            if sums.get(kind, 0) != count
         )
 
-    none = dict.fromkeys(truth["total"]["tokens"], 0)
-    rows: dict[str, dict[str, int]] = {row["key"]: row["tokens"] for row in answer["rows"]}
-    compare("total", answer["total"]["tokens"], truth["total"]["tokens"])
+    nothing: dict[str, Any] = {"messages": 0, "tokens": dict.fromkeys(truth["total"]["tokens"], 0)}
+    rows: dict[str, Any] = {row["key"]: row for row in answer["rows"]}
     groups: dict[str, Any] = truth[f"by_{by}"]
+    compare("total", answer["total"], truth["total"])
     for key in sorted(groups.keys() | rows.keys()):
-        compare(key, rows.get(key, {}), groups[key]["tokens"] if key in groups else none)
+        compare(key, rows.get(key, nothing), groups.get(key, nothing))
     return wrong
 
 

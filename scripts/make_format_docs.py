@@ -1,4 +1,4 @@
-"""Write the tables and samples of docs/format.md from the tables in clew.format and the files in docs/samples.
+"""Write the tables and samples of docs/format.md from clew.format and the files in docs/samples.
 
     python scripts/make_format_docs.py           write the page
     python scripts/make_format_docs.py --check   only say whether it is up to date
@@ -112,9 +112,7 @@ def block_table() -> str:
 
 
 def usage_table() -> str:
-    return table(
-        ("there", "keys"), ((seen(row), code(names.split())) for row, names in parts.USAGE.items())
-    )
+    return table(("there", "keys"), ((seen(row), code(names.split())) for row, names in parts.USAGE.items()))
 
 
 def result_table() -> str:
@@ -123,9 +121,7 @@ def result_table() -> str:
         for tool, shapes in parts.RESULTS.items()
         for shape, row in shapes.items()
     ]
-    rows += [
-        (f"`{tool}`", "reported", code(shape.split())) for tool, shape in parts.REPORTED_RESULTS.items()
-    ]
+    rows += [(f"`{tool}`", "reported", code(shape.split())) for tool, shape in parts.REPORTED_RESULTS.items()]
     return table(("tool", "seen in", "shape"), rows)
 
 

@@ -47,7 +47,7 @@ def _watch(event: str, args: tuple[object, ...]) -> None:
         path = os.fsdecode(path)
     if not isinstance(path, str) or not path.startswith("/"):
         return
-    if path.startswith(_HOMES) and not path.startswith(_ALLOWED) and "/." in path:
+    if path.startswith(_HOMES) and not path.startswith(_ALLOWED):
         _outside.append(path)
 
 

@@ -24,7 +24,9 @@ def normal(messages: Sequence[Mapping[str, object]]) -> list[Message]:
     """Write messages in the form in which two sides are compared.
 
     A string is the same as one text block. Reminders and cache marks are taken out; a block or a message
-    of which nothing else is left goes too, and the next message is not joined to the one before it.
+    of which nothing else is left goes too, and the next message is not joined to the one before it. Line
+    ends at the end of a text do not count: the client adds some where a text meets another, also where it
+    meets a reminder.
     """
     out: list[Message] = []
     for message in cast("Sequence[Message]", messages):
@@ -48,15 +50,27 @@ def _block(block: dict[str, Json]) -> dict[str, Json] | None:
         rest = _REMINDER.sub("", text)
         if rest != text and not rest.strip():
             return None
-        return {**kept, "text": rest}
+        return {**kept, "text": rest.rstrip("\n")}
     if kept.get("type") == "tool_result":
         content = kept.get("content")
         if isinstance(content, str):
-            return {**kept, "content": _REMINDER.sub("", content)}
+            return {**kept, "content": _REMINDER.sub("", content).rstrip("\n")}
         if isinstance(content, list):
             inner = [_block(part) if isinstance(part, dict) else part for part in content]
             return {**kept, "content": [part for part in inner if part is not None]}
     return kept
+
+
+def without_prompt(messages: Sequence[Mapping[str, object]], prompt: str) -> list[Message]:
+    """What was sent, in normal form, without the prompt the client was resumed with."""
+    out = normal(messages)
+    if out and out[-1]["role"] == "user":
+        content = out[-1]["content"]
+        if isinstance(content, list) and content and content[-1] == {"type": "text", "text": prompt}:
+            if len(content) == 1:
+                return out[:-1]
+            return [*out[:-1], {"role": "user", "content": content[:-1]}]
+    return out
 
 
 def short(messages: Sequence[Mapping[str, object]]) -> list[str]:

@@ -42,6 +42,8 @@ lines = st.text(
         ("‹RLO›", 5),
         ("␛[31m", 5),
         ("a\u0301\u0302\u0303b", 2),
+        ("\u0600", 1),
+        ("می\u200cخواهم", 7),
     ],
 )
 def test_width_is_counted_in_cells(text: str, cells: int) -> None:

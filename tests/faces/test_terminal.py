@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import unicodedata
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -37,7 +38,20 @@ if TYPE_CHECKING:
 ESC, BEL, ST = "\x1b", "\x07", "\x1b\\"
 
 # The list of 60: what transcripts have carried, or could, to act on the terminal of whoever reads them.
-CSI = ["2J", "H", "1;1H", "10A", "99B", "5C", "5D", "K", "1K", "3S", "31m", "38;2;1;2;3;48;5;9;5;7m" + "1m" * 40]
+CSI = [
+    "2J",
+    "H",
+    "1;1H",
+    "10A",
+    "99B",
+    "5C",
+    "5D",
+    "K",
+    "1K",
+    "3S",
+    "31m",
+    "38;2;1;2;3;48;5;9;5;7m" + "1m" * 40,
+]
 OSC = [0, 1, 2, 4, 7, 8, 9, 10, 11, 52, 133, 777, 1337]
 PAYLOADS = [
     *(f"{ESC}[{sequence}" for sequence in CSI),
@@ -54,7 +68,7 @@ PAYLOADS = [
     f"{ESC}^private{ST}",
     f"{ESC}Xstring{ST}",
     f"{ESC}Pq#0;2;0;0;0#0~~@@vv{ST}",
-    f"{ESC}P$q\"p{ST}",
+    f'{ESC}P$q"p{ST}',
     "\x90unterminated",
     "\x9fapc\x9c",
     f"{ESC}c",
@@ -108,7 +122,9 @@ def assert_harmless(text: str) -> None:
 any_text = st.text(alphabet=st.characters())  # surrogates included
 spiteful = st.text(
     alphabet=st.one_of(
-        st.sampled_from("\x1b[]\x07\r\n\t\x9b\u202e\u2066\u200b\u200c\u200d\ufe0f\ufe00\U000e0101\U000e0041a1 ❤👩🏽中ميक्"),
+        st.sampled_from(
+            "\x1b[]\x07\r\n\t\x9b\u202e\u2066\u200b\u200c\u200d\ufe0f\ufe00\U000e0101\U000e0041a1 ❤👩🏽中ميक्"
+        ),
         st.characters(categories=["Cc", "Cf", "Cs", "Zl", "Zp", "Mn", "So"]),
     )
 )
@@ -134,7 +150,9 @@ def test_one_line_holds_neither_a_newline_nor_a_tab_nor_outer_blanks(text: str) 
     assert line == line.strip(" ")
 
 
-@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "Sm", "Sc", "Zs"], include_characters="\n\t")))
+@given(
+    st.text(alphabet=st.characters(categories=["L", "N", "P", "Sm", "Sc", "Zs"], include_characters="\n\t"))
+)
 def test_honest_text_comes_back_as_it_was(text: str) -> None:
     if "\u3164" in text or any(char in text for char in "\u115f\u1160\uffa0"):
         return  # letters by name, but blank: drawn as marks
@@ -229,6 +247,8 @@ class Terminal(io.StringIO):
 
 
 class Clock:
+    """A clock the test sets."""
+
     def __init__(self) -> None:
         self.now = 100.0
 
@@ -237,7 +257,12 @@ class Clock:
 
 
 def screen_on(
-    *, tty: bool = True, encoding: str = "utf-8", color: ColorChoice = "auto", width: int | None = 80, **env: str
+    *,
+    tty: bool = True,
+    encoding: str = "utf-8",
+    color: ColorChoice = "auto",
+    width: int | None = 80,
+    **env: str,
 ) -> tuple[Screen, Terminal, Terminal, Clock]:
     out, err = Terminal(tty=tty, encoding=encoding), Terminal(tty=tty, encoding=encoding)
     clock = Clock()
@@ -282,7 +307,16 @@ def _progress(screen: Screen, text: str) -> None:
         progress.advance()
 
 
-WAYS: list[Callable[[Screen, str], None]] = [_print, _styled, _table, _narrow, _note, _error, _json, _progress]
+WAYS: list[Callable[[Screen, str], None]] = [
+    _print,
+    _styled,
+    _table,
+    _narrow,
+    _note,
+    _error,
+    _json,
+    _progress,
+]
 OWN_COLOURS = re.compile(r"\x1b\[(?:0|(?:1|2|7|31|32|33|36)(?:;(?:1|2|7|31|32|33|36))*)m")
 
 
@@ -307,8 +341,14 @@ def test_no_payload_reaches_the_terminal_by_any_way_out(
             harmless_but_for_colours(written, way=way)
 
 
-@given(st.one_of(any_text, spiteful), st.sampled_from(WAYS), st.sampled_from(["utf-8", "ascii", "latin-1", "cp932"]))
-def test_writing_never_fails_and_never_acts(text: str, way: Callable[[Screen, str], None], encoding: str) -> None:
+@given(
+    st.one_of(any_text, spiteful),
+    st.sampled_from(WAYS),
+    st.sampled_from(["utf-8", "ascii", "latin-1", "cp932"]),
+)
+def test_writing_never_fails_and_never_acts(
+    text: str, way: Callable[[Screen, str], None], encoding: str
+) -> None:
     screen, out, err, _ = screen_on(color="always", encoding=encoding)
     way(screen, text)
     harmless_but_for_colours(out.getvalue() + err.getvalue(), way=way)
@@ -472,9 +512,9 @@ def test_a_progress_line_never_reaches_the_edge() -> None:
         assert cells.width(err.getvalue().lstrip("\r")) <= 11
 
 
-@pytest.mark.parametrize(("tty", "env"), [(False, {}), (True, {"TERM": "dumb"})])
-def test_progress_is_for_terminals_only(tty: bool, env: dict[str, str]) -> None:
-    screen, _, err, clock = screen_on(tty=tty, **env)
+@pytest.mark.parametrize(("tty", "term"), [(False, "xterm"), (True, "dumb")])
+def test_progress_is_for_terminals_only(tty: bool, term: str) -> None:
+    screen, _, err, clock = screen_on(tty=tty, TERM=term)
     with screen.progress(2) as progress:
         clock.now += 1
         progress.advance(2)
@@ -486,11 +526,14 @@ def test_progress_is_for_terminals_only(tty: bool, env: dict[str, str]) -> None:
 
 
 class Failing(Terminal):
+    """A stream whose other end is in trouble."""
+
     def __init__(self, error: OSError) -> None:
         super().__init__(tty=False)
         self.error = error
 
     def write(self, text: str, /) -> int:
+        del text
         raise self.error
 
     def flush(self) -> None:
@@ -511,21 +554,27 @@ def test_a_full_disk_is_an_error_that_says_so() -> None:
 
 
 PROGRAM = """
+from clew.errors import ClewError
 from clew.faces.cli.terminal import Screen
-screen = Screen()
-for n in range(200_000):
-    screen.print(f"line {n}")
-screen.flush()
+try:
+    screen = Screen()
+    for n in range(200_000):
+        screen.print(f"line {n}")
+    screen.flush()
+except ClewError as error:
+    raise SystemExit(str(error))
 """
 
 
-def _run(code: str, **pipes: int) -> subprocess.Popen[bytes]:
+def _run(stdout: int) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, **pipes)
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM], env=environment, stdout=stdout, stderr=subprocess.PIPE
+    )
 
 
 def test_a_closed_pipe_leaves_no_traceback() -> None:
-    process = _run(PROGRAM, stdout=subprocess.PIPE)
+    process = _run(subprocess.PIPE)
     assert process.stdout is not None
     assert process.stderr is not None
     assert process.stdout.readline() == b"line 0\n"
@@ -535,11 +584,10 @@ def test_a_closed_pipe_leaves_no_traceback() -> None:
     assert process.wait(timeout=30) == 0
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_device_is_reported_once() -> None:
-    code = f"from clew.errors import ClewError\ntry:\n    exec({PROGRAM!r})\nexcept ClewError as e:\n    raise SystemExit(str(e))"
-    with open("/dev/full", "wb") as full:  # noqa: PTH123
-        process = _run(code, stdout=full.fileno())
+    with Path("/dev/full").open("wb") as full:
+        process = _run(full.fileno())
         _, said = process.communicate(timeout=30)
     assert said == b"the output cannot be written: No space left on device\n"
     assert process.returncode == 1
@@ -556,3 +604,9 @@ def test_on_a_real_terminal_there_is_colour_and_a_width() -> None:
     os.close(main)
     assert written.startswith("\x1b[32m●\x1b[0m ")
     assert written.split()[-1].isdigit()
+
+
+@given(spiteful)
+def test_the_quick_reading_and_the_careful_one_agree(text: str) -> None:
+    # A joiner at the end, where it joins nothing, makes the whole text be read carefully.
+    assert plain(text + "\u200b") == plain(text + "\u200b\u200c").removesuffix("‹ZWNJ›")

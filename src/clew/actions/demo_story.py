@@ -1,41 +1,34 @@
 """Tell a demo story as the files a client would have written: template in, bytes out.
 
-A template under `demo_data` is a JSONL file. Its first line says whose session it is; every other line is one
-event. The shapes of the lines (which fields, in which order, what is known when) follow the client version
-named in the first line. Ids come from the names in the template and times from `now`, so the same `now` always
-gives the same bytes. Nothing here touches the disk or the clock.
+A template under `demo_data` is a JSONL file. Its first line says whose session it is; every other line is
+one event. The lines have the shape that the client version named in the first line gives them; see
+`clew.actions.demo_shapes`. Ids come from the names in the template and times from `now`, so the same `now`
+always gives the same bytes. Nothing here touches the disk or the clock.
 
-Events: `user`, `meta`, `assistant` (a list of `think`, `text` and `call` blocks), `result` (of a call, by its
-name), `system`, `attachment`, `progress`, `compact`, `snapshot`, `cost`, `bare` (a line without envelope) and
-`damage`. `+` is the seconds since the event before, `as` names a line, `after` hangs it elsewhere, `in` puts it
-into a sub-agent's transcript, `more` adds fields. `$cwd`, `$session`, `$time`, `$leaf` and `$uuid:NAME` in any
-text are filled in.
+Events: `user`, `meta`, `assistant` (a list of `think`, `text` and `call` blocks), `result` (of a call, by
+its name), `system`, `attachment`, `progress`, `compact`, `snapshot`, `cost`, `bare` (a line without
+envelope) and `damage`. `+` is the seconds since the event before, `as` names a line, `after` hangs it
+elsewhere, `in` puts it into a sub-agent's transcript, `more` adds fields, `aside` marks what a command wrote
+in the person's name. `$cwd`, `$session`, `$day`, `$leaf` and `$uuid:STORY/NAME` in any text are filled in.
 """
 
 from __future__ import annotations
 
 import base64
-import difflib
 import hashlib
 import json
 import re
-import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, cast
 
+from clew.actions import demo_shapes as shapes
+from clew.actions.demo_shapes import Json, Value
+from clew.actions.demo_tools import Workbench
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Json = dict[str, "Value"]
-Value = str | int | float | bool | list["Value"] | Json | None
-
-# Dollars for a million tokens: input, output, cache written, cache read. For the client's own cost line only;
-# what clew says a session cost comes from its price table.
-_PRICES = {
-    "claude-sonnet-4-5-20250929": (3.0, 15.0, 3.75, 0.30),
-    "claude-haiku-4-5-20251001": (1.0, 5.0, 1.25, 0.10),
-}
 _FIRST_CONTEXT = 15_200
 _DEFAULT_PAUSE = {"user": 0.4, "assistant": 3.2, "result": 0.7, "damage": 0.0, "bare": 0.01, "snapshot": 0.01}
 
@@ -76,7 +69,6 @@ class _Stream:
     agent_id: str | None = None
     agent_type: str = ""
     parent: str | None = None
-    prompt: str = ""
     prompt_id: str = ""
     turn: int = 0
     read: int = 0
@@ -87,21 +79,23 @@ class _Stream:
     usage: Json = field(default_factory=dict[str, Value])
 
 
+@dataclass(slots=True)
+class _Call:
+    """A tool call that was made, for its result to refer to."""
+
+    name: str
+    given: Json
+    line_id: str = ""
+
+
 def session_id(name: str) -> str:
     """The id of the story of that name."""
-    return _uuid(f"session {name}")
-
-
-def slug(path: str) -> str:
-    """The name of a project's folder: every UTF-16 unit but ASCII letters and digits is a dash."""
-    units = path.encode("utf-16-be")
-    chars = [chr(units[at] << 8 | units[at + 1]) for at in range(0, len(units), 2)]
-    return "".join(char if char.isascii() and char.isalnum() else "-" for char in chars)
+    return shapes.uuid_of(f"session {name}")
 
 
 def tell(template: str, *, now: datetime, home: str, originals: Mapping[str, str]) -> Told:
     """Tell one template. `originals` holds the projects' own files as they were, by `project/path`."""
-    head, *events = (cast("Json", json.loads(line)) for line in template.splitlines() if line.strip())
+    head, *events = (cast("Json", json.loads(line)) for line in template.split("\n") if line)
     return _Teller(head, events, now=now, home=home, originals=originals).tell()
 
 
@@ -116,24 +110,24 @@ class _Teller:
         self.project = str(head["project"])
         self.cwd = f"{home}/{self.project}"
         self.version = str(head.get("version", ""))
-        self.era = tuple(int(part) for part in self.version.split(".")) if self.version else (0,)
+        self.era = shapes.era(self.version)
         self.model = str(head.get("model", ""))
-        self.files = {
-            key.removeprefix(f"{self.project}/"): text
+        own = {
+            key.partition("/")[2]: text
             for key, text in originals.items()
             if key.startswith(f"{self.project}/")
         }
+        self.bench = Workbench(self.era, self.cwd, own)
         self.main = _Stream(lines=[])
         self.streams: dict[str, _Stream] = {"": self.main}
         for label, agent in _mapping(head.get("agents")).items():
             self.streams[label] = self._agent_stream(label, _mapping(agent))
         self.labels: dict[str, str] = {}
-        self.calls: dict[str, tuple[str, Json, str]] = {}
+        self.calls: dict[str, _Call] = {}
         self.serial = 0
-        self.todos: Value = []
         total = sum(_pause(event) for event in events)
         ends = now - timedelta(seconds=_float(head.get("ago")))
-        self.time = _rounded(ends - timedelta(seconds=total))
+        self.time = ends - timedelta(seconds=total)
         self.first_time = self.time
         self.api_ms = 0
         self.spent: dict[str, list[int]] = {}
@@ -147,6 +141,7 @@ class _Teller:
             side=True,
             agent_id=None if inline else f"{agent.get('letter', 'a')}{digest}",
             agent_type=str(agent.get("type", "general-purpose")),
+            context=_FIRST_CONTEXT // 4,
         )
 
     # --- the whole story ------------------------------------------------------------------------------
@@ -158,7 +153,7 @@ class _Teller:
             if stream.started is None:
                 stream.started = self.time
             self._event(stream, event)
-        folder = f"projects/{slug(self.cwd)}"
+        folder = f"projects/{shapes.slug(self.cwd)}"
         told = [ToldFile(f"{folder}/{self.session}.jsonl", b"".join(self.main.lines), self.time)]
         agents = _mapping(self.head.get("agents"))
         for label, stream in self.streams.items():
@@ -166,17 +161,16 @@ class _Teller:
                 continue
             agent = _mapping(agents[label])
             flat = agent.get("layout") == "flat"
-            base = f"{folder}/agent-{stream.agent_id}" if flat else f"{folder}/{self.session}/subagents/agent-{stream.agent_id}"
+            base = f"{folder}/{'' if flat else f'{self.session}/subagents/'}agent-{stream.agent_id}"
             told.append(ToldFile(f"{base}.jsonl", b"".join(stream.lines), self.time))
             if not flat:
-                name, given, _ = self.calls[str(agent["call"])]
+                call = str(agent["call"])
                 meta: Json = {
                     "agentType": stream.agent_type,
-                    "description": given.get("description"),
-                    "toolUseId": self._call_id(str(agent["call"])),
+                    "description": self.calls[call].given.get("description"),
+                    "toolUseId": self._call_id(call),
                 }
-                del name
-                told.append(ToldFile(f"{base}.meta.json", _compact(meta).encode(), self.time))
+                told.append(ToldFile(f"{base}.meta.json", shapes.compact(meta).encode(), self.time))
         return Told(self.session, self.project, str(self.head.get("shows", "")), tuple(told), len(agents))
 
     def _event(self, stream: _Stream, event: Json) -> None:
@@ -187,7 +181,7 @@ class _Teller:
         elif "result" in event:
             self._result(stream, event)
         elif "compact" in event:
-            self._compact(stream, event)
+            self._compaction(stream, event)
         elif "damage" in event:
             self._damage(stream, event)
         elif "cost" in event:
@@ -204,7 +198,12 @@ class _Teller:
             self._line(stream, event, body, last=_mapping(self._fill(event.get("more"))))
         elif "progress" in event:
             call = self._call_id(str(event["call"]))
-            body = {"type": "progress", "data": self._fill(event["progress"]), "toolUseID": call, "parentToolUseID": call}
+            body = {
+                "type": "progress",
+                "data": self._fill(event["progress"]),
+                "toolUseID": call,
+                "parentToolUseID": call,
+            }
             self._line(stream, event, body)
         else:
             raise ValueError(f"{self.name}: an event of no known kind: {sorted(event)}")
@@ -218,25 +217,12 @@ class _Teller:
         body: Json = {"type": "user", "message": {"role": "user", "content": content}}
         if is_meta:
             body["isMeta"] = True
-        elif not stream.side:
+        elif not stream.side and not event.get("aside"):
             stream.turn += 1
-            stream.prompt_id = _uuid(f"{self.name} prompt {stream.turn}")
-            more = {**self._prompt_fields(stream), **more}
-        if isinstance(content, str):
-            stream.prompt = content
+            stream.prompt_id = shapes.uuid_of(f"{self.name} prompt {stream.turn}")
+            more = {**shapes.prompt_fields(self.era, turn=stream.turn), **more}
         stream.context += _tokens(content)
         self._line(stream, event, body, last=more, prompt_id=True)
-
-    def _prompt_fields(self, stream: _Stream) -> Json:
-        fields: Json = {}
-        if self.era >= (2, 1, 29):
-            fields["permissionMode"] = "default"
-        if self.era >= (2, 1, 220):
-            fields["promptSource"] = "typed"
-        if self.era >= (2, 1, 325):
-            fields["turnOrigin"] = "human"
-            fields["turnPosition"] = {"promptIndex": 0, "turnIndex": stream.turn}
-        return fields
 
     def _assistant(self, stream: _Stream, event: Json) -> None:
         """One message of the model: a line for each of its blocks, which share its id and its usage."""
@@ -244,16 +230,10 @@ class _Teller:
         blocks = [self._block(_mapping(block)) for block in _sequence(self._fill(event["assistant"]))]
         model = str(event.get("model", self.model))
         stop = "tool_use" if blocks[-1].get("type") == "tool_use" else "end_turn"
-        fresh = stream.context - stream.read
-        output = 12 + sum(_tokens(block) for block in blocks)
-        usage = self._usage(stream.read, fresh, output)
-        stream.read = stream.context
-        stream.context += output
-        stream.usage = usage
-        self._spend(model, stream.read - fresh, fresh, output)
+        usage = self._spend(stream, model, output=12 + sum(_tokens(block) for block in blocks))
         self.api_ms += int(_pause(event) * 900)
-        message_id = "msg_01" + _token(f"{self.name} message {self.serial}", 22)
-        request = "req_011" + _token(f"{self.name} request {self.serial}", 21)
+        message_id = "msg_01" + shapes.token_of(f"{self.name} message {self.serial}", 22)
+        request = "req_011" + shapes.token_of(f"{self.name} request {self.serial}", 21)
         for at, block in enumerate(blocks):
             is_last = at == len(blocks) - 1
             self.time += timedelta(milliseconds=37 if at else 0)
@@ -263,9 +243,9 @@ class _Teller:
                 "role": "assistant",
                 "model": model,
                 "content": [block],
-                "stop_reason": self._stop_reason(stop, is_last=is_last),
+                "stop_reason": shapes.stop_reason(self.era, stop, is_last=is_last),
                 "stop_sequence": None,
-                "usage": self._usage_on_line(usage, is_last=is_last),
+                "usage": shapes.usage_on_line(self.era, usage, is_last=is_last),
             }
             if self.era >= (2, 1, 150):
                 message["stop_details"] = None
@@ -275,7 +255,7 @@ class _Teller:
             body["requestId"] = request
             if self.era >= (2, 1, 325):
                 body |= {
-                    "requestRef": _uuid(request),
+                    "requestRef": shapes.uuid_of(request),
                     "requestedModel": model,
                     "promptCacheRequested": "5m",
                 }
@@ -283,19 +263,16 @@ class _Teller:
                 body["attributionAgent"] = stream.agent_type
             body["type"] = "assistant"
             last: Json = {"perTurnEffort": None, "madeBy": "model"} if self.era >= (2, 1, 325) else {}
-            named = {**event} if is_last else {key: value for key, value in event.items() if key not in ("as",)}
-            if at:
-                named.pop("after", None)
-            line_id = self._line(stream, named, body, last=last)
-            match block:
-                case {"type": "text", "text": str(said)}:
-                    stream.said = said
-                case {"type": "tool_use", "id": str(call_id)}:
-                    label = next(key for key in self.calls if self._call_id(key) == call_id)
-                    self.calls[label] = (*self.calls[label][:2], line_id)
+            place: Json = {"as": event.get("as") if is_last else None}
+            if not at and "after" in event:
+                place["after"] = event["after"]
+            line_id = self._line(stream, place, body, last=last)
+            if block["type"] == "text":
+                stream.said = str(block["text"])
+            for label, call in self.calls.items():
+                if block.get("id") == self._call_id(label):
+                    call.line_id = line_id
                     stream.calls += 1
-                case _:
-                    pass
 
     def _block(self, block: Json) -> Json:
         if "think" in block:
@@ -304,50 +281,26 @@ class _Teller:
             return {"type": "thinking", "thinking": thought, "signature": base64.b64encode(seal).decode()}
         if "call" in block:
             label, name, given = str(block["call"]), str(block["name"]), _mapping(block.get("input"))
-            self.calls[label] = (name, given, "")
+            self.calls[label] = _Call(name, given)
             return {"type": "tool_use", "id": self._call_id(label), "name": name, "input": given}
         return {"type": "text", "text": block["text"]}
 
-    def _stop_reason(self, stop: str, *, is_last: bool) -> str | None:
-        """What a client of this version had written when the line was flushed."""
-        if (2, 1, 29) <= self.era <= (2, 1, 45):
-            return None
-        waits = self.era < (2, 0, 37) or (2, 0, 50) <= self.era <= (2, 0, 76) or (2, 1, 80) <= self.era <= (2, 1, 88)
-        return None if waits and not is_last else stop
-
-    def _usage(self, read: int, fresh: int, output: int) -> Json:
-        details: Json = {"ephemeral_5m_input_tokens": fresh, "ephemeral_1h_input_tokens": 0}
-        usage: Json = {
-            "input_tokens": 4 + self.serial % 5,
-            "cache_creation_input_tokens": fresh,
-            "cache_read_input_tokens": read,
-        }
-        if self.era < (2, 1, 45):
-            return {**usage, "cache_creation": details, "output_tokens": output, "service_tier": "standard"}
-        return {
-            **usage,
-            "output_tokens": output,
-            "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
-            "service_tier": "standard",
-            "cache_creation": details,
-            "inference_geo": "",
-            "iterations": [],
-            "speed": "standard",
-        }
-
-    def _usage_on_line(self, usage: Json, *, is_last: bool) -> Json:
-        if (2, 1, 29) <= self.era <= (2, 1, 88) and not is_last:
-            return {**usage, "output_tokens": 3}  # what the stream's first event said
-        return usage
-
-    def _spend(self, model: str, read: int, fresh: int, output: int) -> None:
+    def _spend(self, stream: _Stream, model: str, *, output: int) -> Json:
+        """Account for a message: what was said before is read from the cache, the rest is written to it."""
+        fresh_input, written, read = 4 + self.serial % 5, stream.context - stream.read, stream.read
+        stream.read = stream.context
+        stream.context += output
         spent = self.spent.setdefault(model, [0, 0, 0, 0])
-        for at, amount in enumerate((4 + self.serial % 5, output, fresh, read)):
+        for at, amount in enumerate((fresh_input, output, written, read)):
             spent[at] += amount
+        stream.usage = shapes.usage(
+            self.era, fresh_input=fresh_input, written=written, read=read, output=output
+        )
+        return stream.usage
 
     def _result(self, stream: _Stream, event: Json) -> None:
         label = str(event["result"])
-        name, given, line_id = self.calls[label]
+        call = self.calls[label]
         call_id = self._call_id(label)
         error = self._fill(event.get("error"))
         block: Json
@@ -356,81 +309,23 @@ class _Teller:
             block = {"type": "tool_result", "content": error, "is_error": True, "tool_use_id": call_id}
             structured = f"Error: {error}"
         else:
-            content, structured = self._outcome(event, name, given)
+            content, structured = self._outcome(event, call)
             block = {"tool_use_id": call_id, "type": "tool_result", "content": content}
-            if name == "Bash":
+            if call.name == "Bash":
                 block["is_error"] = False
         body: Json = {"type": "user", "message": {"role": "user", "content": [block]}}
         last: Json = {"toolUseResult": structured}
         if self.era >= (2, 1, 45):
-            last["sourceToolAssistantUUID"] = line_id
+            last["sourceToolAssistantUUID"] = call.line_id
         stream.context += _tokens(block)
-        parent: Json = {"after": line_id} if self.era >= (2, 1, 29) and "after" not in event else {}
+        parent: Json = {"after": call.line_id} if self.era >= (2, 1, 29) and "after" not in event else {}
         self._line(stream, {**event, **parent}, body, last=last, prompt_id=True)
 
-    def _outcome(self, event: Json, name: str, given: Json) -> tuple[Value, Value]:
+    def _outcome(self, event: Json, call: _Call) -> tuple[Value, Value]:
         """What a tool gave back, for the model and as the client keeps it."""
-        if "content" in event:
-            return self._fill(event["content"]), self._fill(event.get("data", event["content"]))
-        path = str(given.get("file_path", ""))
-        short = path.removeprefix(self.cwd + "/")
-        match name:
-            case "Read":
-                return self._read(path, self.files[short])
-            case "Write":
-                before = self.files.get(short)
-                after = self.files[short] = str(given["content"])
-                kept: Json = {
-                    "type": "create" if before is None else "update",
-                    "filePath": path,
-                    "content": after,
-                    "structuredPatch": [] if before is None else _patch(before, after),
-                }
-                if self.era >= (2, 0, 50):
-                    kept["originalFile"] = before
-                return f"File {'created' if before is None else 'updated'} successfully at: {path}", kept
-            case "Edit":
-                before = self.files[short]
-                old, new = str(given["old_string"]), str(given["new_string"])
-                if before.count(old) != 1:
-                    raise ValueError(f"{self.name}: {old!r} is not once in {short}")
-                after = self.files[short] = before.replace(old, new)
-                return f"The file {path} has been updated.", {
-                    "filePath": path,
-                    "oldString": old,
-                    "newString": new,
-                    "originalFile": before,
-                    "structuredPatch": _patch(before, after),
-                    "userModified": False,
-                    "replaceAll": False,
-                }
-            case "TodoWrite":
-                before_todos, self.todos = self.todos, given["todos"]
-                return "The to-do list has been changed.", {"oldTodos": before_todos, "newTodos": self.todos}
-            case "Bash":
-                said = str(self._fill(event.get("stdout", "")))
-                kept = {"stdout": said, "stderr": "", "interrupted": False, "isImage": False}
-                if self.era >= (2, 1, 45):
-                    kept["noOutputExpected"] = False
-                return said, kept
-            case "Task" | "Agent":
-                return self._agent_outcome(str(event["agent"]), given)
-            case _:
-                raise ValueError(f"{self.name}: what did {name} give back?")
-
-    def _read(self, path: str, text: str) -> tuple[Value, Value]:
-        lines = text.split("\n")
-        numbered = "\n".join(
-            f"{n}\t{line}" if self.era >= (2, 1, 150) else f"{n:>6}→{line}" for n, line in enumerate(lines, 1)
-        )
-        file: Json = {
-            "filePath": path,
-            "content": text,
-            "numLines": len(lines),
-            "startLine": 1,
-            "totalLines": len(lines),
-        }
-        return numbered, {"type": "text", "file": file}
+        if call.name in ("Task", "Agent"):
+            return self._agent_outcome(str(event["agent"]), call.given)
+        return self.bench.use(call.name, call.given, stdout=str(self._fill(event.get("stdout", ""))))
 
     def _agent_outcome(self, label: str, given: Json) -> tuple[Value, Value]:
         agent = self.streams[label]
@@ -452,7 +347,7 @@ class _Teller:
             kept["wasInterrupted"] = False
         return said, kept
 
-    def _compact(self, stream: _Stream, event: Json) -> None:
+    def _compaction(self, stream: _Stream, event: Json) -> None:
         """A compaction: a boundary that hangs on nothing, and the summary that hangs on it."""
         before = stream.context
         stream.context = _FIRST_CONTEXT + _tokens(event["summary"])
@@ -475,46 +370,26 @@ class _Teller:
         self._line(stream, {}, body, last=last, prompt_id=True)
 
     def _snapshot(self, stream: _Stream, of: str) -> None:
-        message = _uuid(f"{self.name} line {of}")
-        snapshot: Json = {"messageId": message, "trackedFileBackups": {}, "timestamp": _iso(self.time)}
+        message = shapes.uuid_of(f"{self.name} line {of}")
+        snapshot: Json = {"messageId": message, "trackedFileBackups": {}, "timestamp": shapes.iso(self.time)}
         body: Json = {"type": "file-history-snapshot", "messageId": message, "snapshot": snapshot}
         self._put(stream, {**body, "isSnapshotUpdate": False})
 
     def _cost(self, stream: _Stream) -> None:
         """The client's own account of what the session cost so far."""
-        by_model: Json = {}
-        total = 0.0
-        for model, spent in self.spent.items():
-            cost = round(sum(n * price for n, price in zip(spent, _PRICES[model], strict=True)) / 1e6, 8)
-            total += cost
-            by_model[model] = {
-                "inputTokens": spent[0],
-                "outputTokens": spent[1],
-                "thinkingTokens": 0,
-                "cacheReadInputTokens": spent[3],
-                "cacheCreationInputTokens": spent[2],
-                "cacheCreationEphemeral5mInputTokens": spent[2],
-                "cacheCreationEphemeral1hInputTokens": 0,
-                "webSearchRequests": 0,
-                "costUSD": cost,
-            }
-        self._put(
-            stream,
-            {
-                "type": "cost-state",
-                "sessionId": self.session,
-                "totalCostUSD": round(total, 8),
-                "totalAPIDuration": self.api_ms,
-                "totalAPIDurationWithoutRetries": self.api_ms,
-                "totalToolDuration": 700 * self.main.calls,
-                "totalLinesAdded": 0,
-                "totalLinesRemoved": 0,
-                "totalDuration": round((self.time - self.first_time).total_seconds() * 1000),
-                "startTime": round(self.first_time.timestamp() * 1000),
-                "modelUsage": by_model,
-                "hasUnknownModelCost": False,
-            },
-        )
+        facts: Json = {
+            "type": "cost-state",
+            "sessionId": self.session,
+            **shapes.cost(self.spent),
+            "totalAPIDuration": self.api_ms,
+            "totalAPIDurationWithoutRetries": self.api_ms,
+            "totalToolDuration": 700 * self.main.calls,
+            "totalLinesAdded": self.bench.added,
+            "totalLinesRemoved": self.bench.removed,
+            "totalDuration": round((self.time - self.first_time).total_seconds() * 1000),
+            "startTime": round(self.first_time.timestamp() * 1000),
+        }
+        self._put(stream, facts)
 
     def _damage(self, stream: _Stream, event: Json) -> None:
         """Harm done to the file by a crash, after the line before was written."""
@@ -543,7 +418,7 @@ class _Teller:
         """Write one line of the conversation and hang it on the line before; return its uuid."""
         self.serial += 1
         label = event.get("as")
-        line_id = _uuid(f"{self.name} line {label if isinstance(label, str) else self.serial}")
+        line_id = shapes.uuid_of(f"{self.name} line {label if isinstance(label, str) else self.serial}")
         if isinstance(label, str):
             self.labels[label] = line_id
         parent = stream.parent
@@ -551,32 +426,31 @@ class _Teller:
             after = event["after"]
             parent = self.labels.get(after, after) if isinstance(after, str) else None
         chain: Json = {"parentUuid": parent, **(first or {}), "isSidechain": stream.side}
-        where: Json = {"userType": "external"}
-        if self.era >= (2, 1, 80):
-            where["entrypoint"] = "cli"
-        where |= {"cwd": self.cwd, "sessionId": self.session, "version": self.version}
-        if self.era >= (1, 0, 128):
-            where["gitBranch"] = self.head.get("branch", "main")
-        if self.head.get("slug") and self.era >= (2, 0, 76):
-            where["slug"] = self.head["slug"]
         if stream.agent_id:
             chain["agentId"] = stream.agent_id
         if prompt_id and self.era >= (2, 1, 80):
             chain["promptId"] = stream.prompt_id or self.main.prompt_id
-        stamp: Json = {"uuid": line_id, "timestamp": _iso(self.time)}
-        order = (chain, body, stamp, last or {}, where) if self.era >= (2, 1, 80) else (chain, where, body, stamp, last or {})
-        line: Json = {}
-        for part in order:
-            line |= part
+        stamp: Json = {"uuid": line_id, "timestamp": shapes.iso(self.time)}
+        line = shapes.envelope(
+            self.era,
+            chain,
+            body,
+            stamp,
+            last or {},
+            cwd=self.cwd,
+            session=self.session,
+            version=self.version,
+            more=self.head,
+        )
         self._put(stream, line)
         stream.parent = line_id
         return line_id
 
     def _put(self, stream: _Stream, line: Json) -> None:
-        stream.lines.append(_compact(line).encode() + b"\n")
+        stream.lines.append(shapes.compact(line).encode() + b"\n")
 
     def _call_id(self, label: str) -> str:
-        return "toolu_01" + _token(f"{self.name} call {label}", 22)
+        return "toolu_01" + shapes.token_of(f"{self.name} call {label}", 22)
 
     def _fill(self, value: Value) -> Value:
         """Put the facts of this telling into every text of a template's value."""
@@ -594,38 +468,16 @@ class _Teller:
                 return self.cwd
             case "session":
                 return self.session
-            case "time":
-                return _iso(self.time)
+            case "day":
+                return self.time.date().isoformat()
             case "leaf":
                 return self.main.parent or ""
             case _:
                 story, _, label = match.group(2).rpartition("/")
-                return _uuid(f"{story or self.name} line {label}")
+                return shapes.uuid_of(f"{story or self.name} line {label}")
 
 
-_PLACE = re.compile(r"\$(cwd|session|time|leaf|uuid:([a-z0-9/-]+))")
-
-
-def _uuid(name: str) -> str:
-    return str(uuid.UUID(bytes=hashlib.sha256(f"clew demo: {name}".encode()).digest()[:16], version=4))
-
-
-def _token(name: str, length: int) -> str:
-    """Letters and digits that look as random as the API's ids do."""
-    digest = base64.b64encode(hashlib.sha512(name.encode()).digest()).decode()
-    return "".join(char for char in digest if char.isalnum())[:length]
-
-
-def _compact(line: Json) -> str:
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":"))
-
-
-def _iso(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _rounded(moment: datetime) -> datetime:
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+_PLACE = re.compile(r"\$(cwd|session|day|leaf|uuid:([a-z0-9/-]+))")
 
 
 def _pause(event: Json) -> float:
@@ -636,24 +488,7 @@ def _pause(event: Json) -> float:
 
 def _tokens(value: Value) -> int:
     """About how many tokens a value is; near enough for a story."""
-    return len(_compact({"": value})) // 4
-
-
-def _patch(before: str, after: str) -> list[Value]:
-    """The change as the client keeps it: hunks with three lines around them."""
-    old, new = before.splitlines(), after.splitlines()
-    hunks: list[Value] = []
-    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(3):
-        lines: list[Value] = []
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                lines += [f" {line}" for line in old[a:b]]
-            else:
-                lines += [f"-{line}" for line in old[a:b]]
-                lines += [f"+{line}" for line in new[c:d]]
-        (_, a, _, c, _), (_, _, b, _, d) = group[0], group[-1]
-        hunks.append({"oldStart": a + 1, "oldLines": b - a, "newStart": c + 1, "newLines": d - c, "lines": lines})
-    return hunks
+    return len(shapes.compact({"": value})) // 4
 
 
 def _mapping(value: Value) -> Json:

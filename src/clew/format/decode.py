@@ -115,6 +115,12 @@ _LONE = re.compile(rb"\\u[dD][89a-fA-F]")
 def has_lone_surrogate(value: object) -> bool:
     """Say whether any string in `value` holds half of a surrogate pair."""
     try:
+        orjson.dumps(value)
+    except TypeError:
+        pass  # it holds half a pair, or a number too large; which of them is found out slowly
+    else:
+        return False
+    try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
         return True

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from clew.format.entry import Entry
 from clew.format.lines import Line, LongLine, readline_from, stream
-from clew.format.salvage import Damage, pieces
+from clew.format.salvage import BOM, Damage, pieces
 from clew.format.skim import Skim, skim, skim_entry
 
 if TYPE_CHECKING:
@@ -49,6 +49,11 @@ class Record:
     is_whole: bool = True
     is_abridged: bool = False
     entry: Entry | None = None
+    is_terminated: bool = True
+    """False for the last record of a file whose last newline is missing."""
+
+    has_bom: bool = False
+    """The file starts with a byte order mark, which stands before this record."""
 
     def decoded(self) -> Entry:
         """Return the record as an entry, decoded on use."""
@@ -75,7 +80,10 @@ def read(readline: Callable[[int], bytes], *, start: int = 0, number: int = 1) -
             raw = line.raw
             facts = skim(raw)
             if facts is not None:
-                yield Record(number, line.offset, len(raw), raw, facts)
+                record = Record(number, line.offset, len(raw), raw, facts)
+                if not raw.endswith(b"\n"):
+                    record.is_terminated = False
+                yield record
             elif not raw.isspace():
                 yield from _slowly(line, number)
         else:
@@ -93,7 +101,10 @@ def _slowly(line: Line, number: int) -> Iterator[Record | Fragment]:
         if piece.kind == "record" and piece.decoded is not None:
             body = raw[piece.start : piece.end]
             entry = Entry(body, offset=offset, number=number, is_whole=is_whole, decoded=piece.decoded)
-            yield Record(number, offset, len(body), body, skim_entry(entry), is_whole, False, entry)
+            record = Record(number, offset, len(body), body, skim_entry(entry), is_whole, False, entry)
+            record.is_terminated = line.is_terminated or piece is not full[-1]
+            record.has_bom = line.offset == 0 and piece.start > 0 and raw.startswith(BOM)
+            yield record
         else:
             is_last = not line.is_terminated and piece is full[-1]
             length = piece.end - piece.start
@@ -109,9 +120,12 @@ def _long(line: LongLine, number: int) -> Record | Fragment:
     found = pieces(line.brief, at_file_start=line.offset == 0)
     full = [piece for piece in found if piece.kind != "blank"]
     if len(full) != 1 or full[0].decoded is None:
-        damage: Damage = next((piece.damage for piece in full if piece.damage is not None), "spliced")
-        return Fragment(number, line.offset, line.length, damage, is_last=is_last)
+        faults: list[Damage] = [piece.damage for piece in full if piece.damage is not None]
+        return Fragment(number, line.offset, line.length, faults[0] if faults else "spliced", is_last=is_last)
     start, end = full[0].start, full[0].end
     offset, body = line.offset + start, line.brief[start:end]
     entry = Entry(body, offset=offset, number=number, is_abridged=True, decoded=full[0].decoded)
-    return Record(number, offset, line.length - start, body, skim_entry(entry), True, True, entry)
+    record = Record(number, offset, line.length - start, body, skim_entry(entry), True, True, entry)
+    record.is_terminated = line.is_terminated
+    record.has_bom = start > 0 and line.offset == 0 and line.brief.startswith(BOM)
+    return record

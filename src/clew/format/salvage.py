@@ -2,9 +2,9 @@
 
 The rule invents nothing. Inside a JSON string a quote is always escaped, so a raw `{"` is structure:
 the start of a nested object, or of a record spliced onto a torn one. A strict reader stops at a
-splice or a few bytes after it, so a record may begin there and nowhere else. And it counts only if
-the line ends after it, or another record or a run of NULs follows: a nested object is always
-followed by more of its parent.
+splice or a few bytes after it, so a record may begin there, or behind a NUL or a `}`, and nowhere else.
+And it counts only if the line ends after it, or another record or a run of NULs follows: a nested
+object is always followed by more of its parent.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Piece:
 
 
 _BLANK: Final = b" \t\r\n"
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 _SPACES = re.compile(r"[ \t\r\n]*")
 _NULS = re.compile(r"\x00+")
 _STRUCTURE = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', re.DOTALL)
@@ -53,7 +53,7 @@ _SCANNER = json.JSONDecoder(parse_int=float)
 
 def pieces(raw: bytes, *, at_file_start: bool = False) -> tuple[Piece, ...]:
     """Take the line `raw` apart. A healthy line is one record and its ending."""
-    start = len(_BOM) if at_file_start and raw.startswith(_BOM) else 0
+    start = len(BOM) if at_file_start and raw.startswith(BOM) else 0
     body = raw[start:].rstrip(_BLANK)
     head = [Piece("blank", 0, start)] if start else []
     tail = [Piece("blank", start + len(body), len(raw))] if start + len(body) < len(raw) else []
@@ -88,6 +88,7 @@ class _Salvage:
         self._text = raw[:end].decode("latin-1")
         self._found: list[Piece] = []
         self._fragments = 0
+        self._marks: dict[str, int] = {}
 
     def run(self) -> list[Piece]:
         while self._at < self._end:
@@ -104,16 +105,16 @@ class _Salvage:
     def _step(self) -> None:
         if blank := _SPACES.match(self._text, self._at).end() - self._at:  # pyright: ignore[reportOptionalMemberAccess]  # the pattern matches the empty string
             return self._add("blank", self._at + blank)
-        if nuls := _NULS.match(self._text, self._at):
-            return self._add("fragment", nuls.end(), "nul")
         if self._fragments >= _MOST_FRAGMENTS:
             return self._add("fragment", self._end, "garbage")
+        if nuls := _NULS.match(self._text, self._at):
+            return self._add("fragment", nuls.end(), "nul")
         stop, is_whole = self._scan(self._at)
         if stop < 0:
             return self._add("fragment", self._end, "too-deep")
         if is_whole and self._take(stop):
             return None
-        return self._skip(stop if not is_whole else self._end)
+        return self._skip(stop, is_torn=not is_whole)
 
     def _scan(self, at: int) -> tuple[int, bool]:
         """Read an object from `at`: where it ends and True, or where reading stopped and False."""
@@ -138,39 +139,62 @@ class _Salvage:
                 return at + end, True
             width *= 4
 
+    def _follower(self, end: int) -> str:
+        """Return the character after `end` and spaces; none at the end of the line."""
+        follow = _SPACES.match(self._text, end).end()  # pyright: ignore[reportOptionalMemberAccess]  # as above
+        return self._text[follow : follow + 1]
+
     def _may_end(self, end: int) -> bool:
         """Say whether a record may end here: a nested object would be followed by more of its parent."""
-        follow = _SPACES.match(self._text, end).end()  # pyright: ignore[reportOptionalMemberAccess]  # as above
-        return follow >= self._end or self._text.startswith(('{"', "\x00"), follow)
+        return self._follower(end) in ("", "{", "\x00")
 
     def _take(self, end: int) -> bool:
         """Append the record from here to `end`, if it may be believed."""
-        if not self._may_end(end):
+        is_clean = self._may_end(end)
+        # Just anything may follow the first of a line only, which nothing there can be the parent of.
+        if not is_clean and (self._found or self._follower(end) in ",:]}"):
             return False
         try:
             decoded = decode(self._raw[self._at : end])
         except DecodeError:
             return False
-        # After a fragment only an envelope is taken for a record: a stray inner object is not.
-        if self._fragments and not is_envelope(decoded.data):
+        # Beside a fragment only an envelope is taken for a record: a stray inner object is not.
+        if (self._fragments or not is_clean) and not is_envelope(decoded.data):
             return False
         self._found.append(Piece("record", self._at, end, None, decoded))
         self._at = end
         return True
 
-    def _skip(self, stop: int) -> None:
-        """Append the bytes up to the next place where a record may start."""
-        if stop < self._end and self._text[stop] == "\x00" and stop > self._at:
-            return self._add("fragment", stop, "torn")
+    def _skip(self, stop: int, *, is_torn: bool) -> None:
+        """Append the bytes up to the next place where a record may start; reading them stopped at `stop`."""
         if stop < self._end:
             # A splice lies within a few bytes of where reading stopped: two before it (the quote that
             # opens its first key closed a torn string), a few after it (a torn escape or literal).
-            splice = self._text.find('{"', max(stop - 2, self._at + 1), stop + 10)
+            nul = self._text.find("\x00", max(stop, self._at + 1), stop + 10)
+            splice = self._text.find('{"', max(stop - 2, self._at + 1), nul if nul > 0 else stop + 10)
             if splice > 0 and self._begins(splice):
-                return self._add("fragment", splice, "spliced")
-        torn = stop >= self._end and self._text[self._at] == "{"
-        probable = torn and self._ends_in_envelope()
-        return self._add("fragment", self._end, "torn" if torn else "garbage", probable=probable)
+                return self._cut(splice, "spliced")
+            if nul > 0:
+                return self._cut(nul, "torn")
+            # Further on only what can be no part of a record counts: a NUL, or an object behind another.
+            nul = self._next("\x00", stop + 1)
+            splice = self._next('}{"', stop)
+            if splice < nul:
+                return self._cut(splice + 1, "garbage")
+            if nul < self._end:
+                return self._cut(nul, "garbage")
+        return self._cut(self._end, "torn" if is_torn and stop >= self._end else "garbage")
+
+    def _cut(self, end: int, damage: Damage) -> None:
+        self._add("fragment", end, damage, probable=self._ends_in_envelope(end))
+
+    def _next(self, mark: str, start: int) -> int:
+        """Return where `mark` is next, or the end of the line. The text is searched once, not each time."""
+        place = self._marks.get(mark, -1)
+        if place < start:
+            found = self._text.find(mark, start)
+            place = self._marks[mark] = found if found >= 0 else self._end
+        return place
 
     def _begins(self, at: int) -> bool:
         """Say whether a record may begin here: a whole one, or one that is torn in its turn."""
@@ -179,19 +203,19 @@ class _Salvage:
             return self._may_end(stop)
         return stop > at + 2
 
-    def _ends_in_envelope(self) -> bool:
-        """Say whether a nested object that reaches the end of the line looks like a record."""
-        if self._text[self._end - 1] != "}":
+    def _ends_in_envelope(self, end: int) -> bool:
+        """Say whether a nested object that reaches `end` looks like a record."""
+        if self._text[end - 1] != "}" or self._text[self._at] != "{":
             return False
         opened: list[int] = []
         last = -1
-        for token in _STRUCTURE.finditer(self._text, self._at, self._end):
+        for token in _STRUCTURE.finditer(self._text, self._at, end):
             mark = token.group()
             if mark in "{[":
                 opened.append(token.start())
             elif mark in "}]" and opened:
                 last = opened.pop()
         try:
-            return last > self._at and is_envelope(decode(self._raw[last : self._end]).data)
+            return last > self._at and is_envelope(decode(self._raw[last:end]).data)
         except DecodeError:
             return False

@@ -79,7 +79,7 @@ class Skim(msgspec.Struct, rename="camel", gc=False):
         if name in {"user", "assistant"}:
             return name
         if not name:
-            return (self.message.role if self.message else None) or "?"
+            return (self.message.role if self.message else None) or "untyped"
         inner = self.subtype or self.operation
         if inner is None:
             part = self.data if name == "progress" else self.attachment

@@ -1,19 +1,19 @@
 """The line a conversation ends in, and the path of lines that leads to it, by the client's own rules.
 
-What is chosen here is what the model will see; `clew.session.graph` has the whole tree.
+What is chosen here is what the model will see; `clew.session.graph` has the whole tree, and
+`clew.session.nodes` the lines the client takes for lines.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
-from clew.format.entry import as_mapping
-from clew.session.session import NO_TIME, SALVAGED, SIDECHAIN, id_hash
+from clew.session.nodes import BOUNDARY, Nodes
+from clew.session.session import NO_TIME, SALVAGED, id_hash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from clew.session.eras import Rules
     from clew.session.session import Session
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 NOT_FOUND: Final = "No conversation found"
 HANGS: Final = "The client does not come back: the parents form a cycle"
 
-BOUNDARY: Final = "system/compact_boundary"
-_LINES: Final = frozenset({"user", "assistant", "system", "attachment"})
+_BRIDGED_MS: Final = 5000
+"""A missing parent is looked for among the lines of the five seconds before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,87 +35,25 @@ class Chain:
     """Why the client would not resume, in its own words."""
 
     inferred: frozenset[int] = frozenset()
-    """Rows whose parent is missing and was taken to be an earlier line of the file."""
+    """Rows whose parent is missing and was taken to be another line of about the same time."""
 
     before_cut: tuple[int, ...] = ()
-    """The rows of the path that a compaction took out."""
+    """The rows that a compaction took out."""
 
     preserved: tuple[int, ...] = ()
     """The rows from before the compaction that it kept."""
 
+    known: tuple[int, ...] = ()
+    """The rows the client has in hand when it looks for more of an answer."""
 
-@dataclass(slots=True)
-class Nodes:
-    """The lines the client takes for lines, by uuid. Of several with one uuid the last counts."""
-
-    session: Session
-    rules: Rules
-    row_of: dict[int, int] = field(default_factory=dict[int, int])
-    rows: list[int] = field(default_factory=list[int])
-    """The rows that may be a leaf's or a path's, in file order."""
-
-    above: dict[int, int] = field(default_factory=dict[int, int])
-    """Parents that a compaction changed: what it preserved hangs behind its anchor."""
-
-    preserved: tuple[int, ...] = ()
-
-    def __post_init__(self) -> None:
-        table = self.session.table
-        is_line = [kind.partition("/")[0] in _LINES for kind in table.kinds]
-        is_progress = [kind.startswith("progress") for kind in table.kinds]
-        uuid, kind, flags = table.uuid, table.kind, table.flags
-        row_of = self.row_of
-        for row in range(len(table)):
-            key = uuid[row]
-            if key and not flags[row] & SALVAGED and (is_line[kind[row]] or is_progress[kind[row]]):
-                row_of[key] = row
-        self.rows = sorted(row for row in row_of.values() if is_line[kind[row]])
-        if self.rules.keeps_preserved:
-            _relink(self)
-
-    def parent(self, row: int) -> int | None:
-        """Return the row of the parent of `row`, if there is one."""
-        changed = self.above.get(row)
-        return changed if changed is not None else self.row_of.get(self.session.table.parent[row])
-
-    def is_root(self, row: int) -> bool:
-        """Say whether a row names no parent."""
-        return row not in self.above and not self.session.table.parent[row]
-
-    def named(self, uuid: object) -> int | None:
-        """Return the row of the line with that uuid."""
-        return self.row_of.get(id_hash(uuid)) if isinstance(uuid, str) else None
-
-    def is_progress(self, row: int) -> bool:
-        """Say whether a row is a progress line: walked through, never sent."""
-        return self.session.table.kind_of(row).startswith("progress")
-
-    def is_sidechain(self, row: int) -> bool:
-        """Say whether a row belongs to a sub-agent."""
-        return bool(self.session.table.flags[row] & SIDECHAIN)
-
-    def eligible(self) -> Iterator[int]:
-        """Give the rows a conversation may end in, in file order."""
-        if self.rules.leaf_may_be_sidechain:
-            yield from self.rows
-            return
-        for row in self.rows:
-            # A compaction is not the end of anything, even when nothing follows it.
-            if not self.is_sidechain(row) and not self.is_boundary(row):
-                yield row
-
-    def is_boundary(self, row: int) -> bool:
-        """Say whether a row is a compaction."""
-        return self.session.table.kind_of(row) == BOUNDARY
+    places: Mapping[int, int] = field(default_factory=dict[int, int])
+    """For rows written several times, where they stood first."""
 
 
 def chain(session: Session, rules: Rules, *, at: str | None = None) -> Chain:
     """Return the path the client would load, or the one that ends in the entry `at`."""
-    nodes = Nodes(session, rules)
-    if at is not None:
-        leaf = nodes.row_of.get(id_hash(at))
-    else:
-        leaf = find_leaf(nodes)
+    nodes = Nodes.of(session, rules)
+    leaf = nodes.row_of.get(id_hash(at)) if at is not None else find_leaf(nodes)
     if leaf is None:
         return Chain((), None, None if rules.takes_empty_file and not session.source.size else NOT_FOUND)
     if rules.leaf_needs_time and (session.table.time[leaf] == NO_TIME or nodes.is_sidechain(leaf)):
@@ -123,6 +61,8 @@ def chain(session: Session, rules: Rules, *, at: str | None = None) -> Chain:
     path, inferred, cyclic = walk(nodes, leaf)
     if cyclic and not rules.survives_cycles:
         return Chain((), leaf, HANGS)
+    if rules.leaf != "time":
+        path, inferred = _to_message(nodes, path, inferred)
     return _cut(nodes, path, leaf, inferred)
 
 
@@ -138,13 +78,15 @@ def find_leaf(nodes: Nodes) -> int | None:
     if rules.leaf == "time":
         return _newest(nodes, rows)
     start = rows[-1]
-    if rules.leaf == "order-then-time":
-        start = _newest_descendant(nodes, rows, start)
-    return _hinted(nodes, rows, start) if rules.follows_last_prompt else start
+    named = _hinted(nodes, rows) if rules.follows_last_prompt else None
+    if named is not None:
+        row, is_exact = named
+        return row if is_exact or row not in _ancestors(nodes, start) else start
+    return _newest_descendant(nodes, rows, start) if rules.leaf == "order-then-time" else start
 
 
 def _newest(nodes: Nodes, rows: list[int]) -> int:
-    """Return the row with the greatest time; the first on a tie. A row without a time never wins or loses."""
+    """Return the row with the greatest time; the first on a tie. Without a time a row neither wins nor loses."""
     time = nodes.session.table.time
     best = rows[0]
     for row in rows[1:]:
@@ -155,39 +97,39 @@ def _newest(nodes: Nodes, rows: list[int]) -> int:
 
 def _newest_descendant(nodes: Nodes, rows: list[int], start: int) -> int:
     """Return the newest of `start` and the lines below it; the last on a tie."""
-    # A line that comes after all others has descendants only in a file whose lines were shuffled or written twice.
+    # The last line has descendants only in a file whose lines were shuffled or written twice.
     table = nodes.session.table
     below = {start}
-    children: dict[int, list[int]] = {}
-    for row in nodes.row_of.values():
-        parent = nodes.parent(row)
-        if parent is not None:
-            children.setdefault(parent, []).append(row)
     todo = [start]
     while todo:
-        for child in children.get(todo.pop(), ()):
+        for child in nodes.children(todo.pop()):
             if child not in below:
                 below.add(child)
                 todo.append(child)
-    if len(below) == 1:
-        return start
-    candidates = [row for row in rows if row in below]
+    candidates = (row for row in rows if row in below)
     return max(candidates, key=lambda row: (table.time[row], row), default=start)
 
 
-def _hinted(nodes: Nodes, rows: list[int], start: int) -> int:
-    """Return the line a `last-prompt` entry names, where the client would follow it."""
+def _hinted(nodes: Nodes, rows: list[int]) -> tuple[int, bool] | None:
+    """Return the line the last `last-prompt` entry names, and whether it is to be just that one."""
     hint = _last_prompt(nodes)
     if hint is None:
-        return start
-    row, explicit_after = hint
-    named = nodes.row_of.get(row)
+        return None
+    key, explicit_at = hint
+    named = nodes.row_of.get(key)
     if named is None or nodes.is_progress(named):
-        return start
-    if explicit_after is not None and not any(other > explicit_after for other in reversed(rows[-1:])):
-        return named
-    path, _, _ = walk(nodes, start)
-    return start if named in set(path) else named
+        return None
+    return named, explicit_at is not None and rows[-1] < explicit_at
+
+
+def _ancestors(nodes: Nodes, row: int) -> set[int]:
+    """Return a line and those above it, as far as their parents are there."""
+    found: set[int] = set()
+    above: int | None = row
+    while above is not None and above not in found:
+        found.add(above)
+        above = nodes.parent(above)
+    return found
 
 
 def _last_prompt(nodes: Nodes) -> tuple[int, int | None] | None:
@@ -221,89 +163,79 @@ def walk(nodes: Nodes, leaf: int) -> tuple[list[int], frozenset[int], bool]:
     while row is not None:
         seen.add(row)
         path.append(row)
-        if nodes.is_root(row):
+        lowest = row
+        # Progress lines are walked through: what hangs on one hangs on what it hangs on.
+        while row is not None and nodes.is_progress(row) and (above := nodes.parent(row)) not in seen:
+            row = above
+            if row is not None:
+                seen.add(row)
+                path.append(row)
+        if row is not None and nodes.is_root(row):
             break
-        above = nodes.parent(row)
+        above = nodes.parent(row) if row is not None else None
         if above is not None and above in seen:
             cyclic = True
             above = None
         if above is None and nodes.rules.bridges:
-            above = _bridge(nodes, row, seen)
+            above = _bridge(nodes, _dangler(nodes, path, lowest), seen)
             if above is not None:
-                inferred.add(row)
+                inferred.add(lowest)
         row = above
     path.reverse()
     return path, frozenset(inferred), cyclic
 
 
+def _dangler(nodes: Nodes, path: list[int], lowest: int) -> int:
+    """Return the line whose time counts: progress lines have no say."""
+    return next((row for row in reversed(path) if not nodes.is_progress(row)), lowest)
+
+
 def _bridge(nodes: Nodes, row: int, seen: set[int]) -> int | None:
-    """Return the nearest earlier line that may stand in for a missing parent."""
+    """Return the line that stands in for a missing parent: the newest that is not newer; the first on a tie."""
     time = nodes.session.table.time
     when = time[row]
     if when == NO_TIME:
         return None
-    at = bisect_left(nodes.rows, row)
-    for earlier in reversed(nodes.rows[:at]):
-        if earlier in seen or time[earlier] == NO_TIME or time[earlier] > when:
+    best: int | None = None
+    for other in nodes.rows:
+        if other in seen or not 0 <= when - time[other] <= _BRIDGED_MS:
             continue
-        if nodes.is_sidechain(earlier) and not nodes.is_sidechain(row):
+        if nodes.is_sidechain(other) and not nodes.is_sidechain(row):
             continue
-        return earlier
-    return None
+        if best is None or time[other] > time[best]:
+            best = other
+    return best
+
+
+def _to_message(nodes: Nodes, path: list[int], inferred: frozenset[int]) -> tuple[list[int], frozenset[int]]:
+    """End the path in a message, and add the client's own lines that hang behind it."""
+    last = next((row for row in reversed(path) if nodes.is_message(row)), None)
+    if last is None:
+        # Nothing was said on this path: the last message of the file it is.
+        rows = [row for row in nodes.eligible() if nodes.is_message(row)]
+        if not rows:
+            return path, inferred
+        path, inferred, _ = walk(nodes, rows[-1])
+        last = rows[-1]
+    path = path[: path.index(last) + 1]
+    todo = list(reversed(nodes.children(last)))
+    found = set(path)
+    while todo:
+        row = todo.pop()
+        if row in found or nodes.is_message(row) or nodes.is_boundary(row) or nodes.is_sidechain(row):
+            continue
+        found.add(row)
+        path.append(row)
+        todo.extend(reversed(nodes.children(row)))
+    return path, inferred
 
 
 def _cut(nodes: Nodes, path: list[int], leaf: int, inferred: frozenset[int]) -> Chain:
     """Cut the path at its last compaction."""
-    cut = 0
-    for at in range(len(path) - 1, -1, -1):
-        if nodes.is_boundary(path[at]):
-            cut = at
-            break
+    cut = next((at for at in range(len(path) - 1, -1, -1) if nodes.is_boundary(path[at])), 0)
     before, kept = path[:cut], path[cut:]
-    return Chain(tuple(kept), leaf, None, inferred, tuple(before), nodes.preserved)
-
-
-# What a compaction preserved ---------------------------------------------------------------------
-
-
-def _relink(nodes: Nodes) -> None:
-    """Hang what the last compaction preserved behind its anchor, and what followed the anchor behind that."""
-    boundary = next((row for row in reversed(nodes.rows) if nodes.is_boundary(row)), None)
-    if boundary is None:
-        return
-    metadata = nodes.session.entry(boundary).mapping("compactMetadata")
-    kept, anchor = _listed(nodes, metadata) or _segment(nodes, metadata) or ((), None)
-    if not kept or anchor is None:
-        return
-    followers = [row for row in nodes.row_of.values() if nodes.parent(row) == anchor and row not in kept]
-    above = anchor
-    for row in kept:
-        nodes.above[row] = above
-        above = row
-    for row in followers:
-        nodes.above[row] = above
-    nodes.preserved = kept
-
-
-def _listed(nodes: Nodes, metadata: Mapping[str, Any]) -> tuple[tuple[int, ...], int | None] | None:
-    """Return the rows `preservedMessages` lists and their anchor; nothing where it lists none."""
-    listed = as_mapping(metadata.get("preservedMessages"))
-    uuids = listed.get("uuids")
-    if not isinstance(uuids, list):
-        return None
-    rows = [nodes.named(uuid) for uuid in cast("list[object]", uuids)]
-    known = tuple(row for row in rows if row is not None)
-    return (known if len(known) == len(rows) else ()), nodes.named(listed.get("anchorUuid"))
-
-
-def _segment(nodes: Nodes, metadata: Mapping[str, Any]) -> tuple[tuple[int, ...], int | None] | None:
-    """Return the rows from the head to the tail of `preservedSegment` and their anchor."""
-    segment = as_mapping(metadata.get("preservedSegment"))
-    head, row = nodes.named(segment.get("headUuid")), nodes.named(segment.get("tailUuid"))
-    found: list[int] = []
-    while row is not None and row not in found:
-        found.append(row)
-        if row == head:
-            return tuple(reversed(found)), nodes.named(segment.get("anchorUuid"))
-        row = nodes.parent(row)
-    return None
+    gone = {*before, *nodes.forgotten}
+    known = tuple(row for row in nodes.rows if row not in gone)
+    return Chain(
+        tuple(kept), leaf, None, inferred, tuple(sorted(gone)), nodes.preserved, known, nodes.first_place
+    )

@@ -6,12 +6,15 @@ line that is left out is named with the reason. The rules are those of a client 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from clew.format.entry import as_mapping
-from clew.session.chain import BOUNDARY, Chain, chain
+from clew.session.api_rules import ApiProblem, api_problems
+from clew.session.chain import Chain, chain
 from clew.session.eras import MODEL, rules
+from clew.session.nodes import BOUNDARY
 from clew.session.parallel import with_parallel
 from clew.session.session import API_ERROR, SALVAGED, SIDECHAIN
 
@@ -24,11 +27,15 @@ if TYPE_CHECKING:
 NO_RESPONSE: Final = "No response requested."
 NO_CONTENT: Final = "(no content)"
 CALL_INTERRUPTED: Final = "[Tool use interrupted]"
+ORPHANS_REMOVED: Final = "[Orphaned tool result removed due to conversation resume]"
 RESULT_MISSING: Final = "[Tool result missing due to internal error]"
 SESSION_ENDED: Final = (
-    "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. "
-    "Check whether it took effect before relying on it or running it again.]"
+    "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is "
+    "unknown. Check whether it took effect before relying on it or running it again.]"
 )
+
+_DATED = re.compile(r"-\d{8}$")
+_IMAGE_TOKENS: Final = 1500
 
 Blocks = list[dict[str, Any]]
 
@@ -61,6 +68,10 @@ class Context:
     refused: str | None
     reachable_lines: int
     conversation_lines: int
+    tokens_estimate: int
+    """About how many tokens the messages are: a quarter of their characters, more for images."""
+
+    api_problems: tuple[ApiProblem, ...]
 
 
 @dataclass(slots=True)
@@ -73,6 +84,9 @@ class Draft:
     message_id: str | None = None
     is_prompt: bool = False
     """Made from a line under the user's role, which waits for an answer; a local command does not."""
+
+    is_local: bool = False
+    """Made from a local command, which waits for nothing."""
 
     is_closed: bool = False
     """Its calls were cut off by the end of the session."""
@@ -93,17 +107,37 @@ def context(
     drafts = [] if path.refused else maker.drafts(path)
     conversation = _conversation_rows(session)
     sent = {row for draft in drafts for row in draft.rows}
+    messages = tuple({"role": draft.role, "content": draft.blocks} for draft in drafts)
     return Context(
         client=era.version,
         model=maker.model,
         leaf=session.entry(path.leaf).uuid if path.leaf is not None else None,
-        messages=tuple({"role": draft.role, "content": draft.blocks} for draft in drafts),
+        messages=messages,
         rows=tuple(tuple(draft.rows) for draft in drafts),
         left_out=tuple(_left_out(session, path, conversation, sent, maker.reasons)),
         refused=path.refused,
         reachable_lines=len(sent),
         conversation_lines=len(conversation),
+        tokens_estimate=sum(estimate_tokens(message["content"]) for message in messages),
+        api_problems=api_problems(messages),
     )
+
+
+def estimate_tokens(content: object) -> int:
+    """Say about how many tokens content is; measured figures are in the usage of its message."""
+    if isinstance(content, str):
+        return len(content) // 4 + 1
+    if isinstance(content, list):
+        return sum(map(estimate_tokens, cast("list[object]", content)))
+    block = as_mapping(content)
+    kind = block.get("type")
+    if kind in {"image", "document"}:
+        return _IMAGE_TOKENS
+    if kind == "tool_use":
+        return len(str(block.get("input"))) // 4 + 8
+    if kind == "tool_result":
+        return estimate_tokens(block.get("content")) + 8
+    return len(str(block.get("text") or block.get("thinking") or "")) // 4 + 1
 
 
 def asked_model(session: Session, rows: Sequence[int]) -> str:
@@ -122,6 +156,13 @@ def asked_model(session: Session, rows: Sequence[int]) -> str:
     return MODEL
 
 
+def is_foreign(model: str | None, asked: str) -> bool:
+    """Say whether thinking of `model` is foreign to the model asked; a dated name is the same as its alias."""
+    if model == "<synthetic>":
+        return False
+    return model is None or _DATED.sub("", model) != _DATED.sub("", asked)
+
+
 class _Maker:
     """Turns the lines of a path into messages."""
 
@@ -137,14 +178,14 @@ class _Maker:
         lines = [draft for row in rows if (draft := self._line(row)) is not None]
         if self.era.closes_interrupted:
             lines = self._with_closed(lines, rows)
-        lines = self._without_unresolved(lines)
+        lines = self._without_unresolved(lines, rows)
         if self.era.drops_bare_thinking:
             lines = self._without_bare(lines)
         lines = self._with_answer(lines, rows)
         drafts = self._merge(lines)
         for draft in drafts:
-            if draft.role == "assistant" and not draft.is_closed:
-                draft.blocks = _calls_last(draft.blocks)
+            if draft.role == "assistant":
+                draft.blocks = _calls_last(draft.blocks, behind_thinking=not draft.is_closed)
         return self._mend_pairs(drafts)
 
     # Lines --------------------------------------------------------------------------------------
@@ -158,9 +199,11 @@ class _Maker:
             if self.session.table.flags[row] & API_ERROR:
                 return self._drop(row, "an API error, not an answer")
             blocks = self._answer(entry.content, entry.model)
+            if not blocks and entry.content:
+                return self._drop(row, f"thinking of another model than {self.model}")
             return Draft("assistant", blocks, [row], entry.message_id)
         if kind == "system/local_command" and self.era.sends_local_command:
-            return Draft("user", _blocks(entry.content), [row])
+            return Draft("user", _blocks(entry.content), [row], is_local=True)
         if kind == BOUNDARY:
             return self._drop(row, "marks the compaction")
         if kind.startswith("attachment"):
@@ -169,8 +212,10 @@ class _Maker:
 
     def _answer(self, content: object, model: str | None) -> Blocks:
         blocks = _blocks(content)
-        if self.era.drops_foreign_thinking and model != self.model:
-            blocks = [block for block in blocks if block.get("type") not in {"thinking", "redacted_thinking"}]
+        if self.era.drops_foreign_thinking and is_foreign(model, self.model):
+            blocks = [block for block in blocks if block.get("type") != "thinking"]
+        if len(blocks) > 1:
+            blocks = [block for block in blocks if block.get("type") != "text" or block.get("text") != ""]
         for at, block in enumerate(blocks):
             name = block.get("name")
             if block.get("type") == "tool_use" and isinstance(name, str) and name in self._renames:
@@ -192,9 +237,11 @@ class _Maker:
         calls = [call for at in group for call in _calls(lines[at])]
         after = [line for line in lines[group[0] :] if line.is_prompt]
         results = [block for line in after for block in line.blocks]
-        if any(block.get("type") != "tool_result" or block.get("tool_use_id") not in calls for block in results):
+        if any(
+            block.get("type") != "tool_result" or block.get("tool_use_id") not in calls for block in results
+        ):
             return lines
-        if any(self._is_error(row) for row in rows if row > last.rows[-1]):
+        if self._ends_in_error(lines, rows):
             return lines
         done = {block.get("tool_use_id") for block in results}
         open_calls = [call for call in calls if call not in done]
@@ -217,13 +264,21 @@ class _Maker:
             return lines  # an API error counts as an answer, though it is not sent
         return [*lines[: at + 1], Draft("assistant", [_text(NO_RESPONSE)]), *lines[at + 1 :]]
 
+    def _ends_in_error(self, lines: list[Draft], rows: Sequence[int]) -> bool:
+        """Say whether an API error follows the last line of the conversation."""
+        last = max((n for n, line in enumerate(lines) if line.rows and not line.is_local), default=-1)
+        at = rows.index(lines[last].rows[-1]) if last >= 0 else -1
+        return any(self._is_error(row) for row in rows[at + 1 :])
+
     def _is_error(self, row: int) -> bool:
         return bool(self.session.table.flags[row] & API_ERROR)
 
     # Calls without results ----------------------------------------------------------------------
 
-    def _without_unresolved(self, lines: list[Draft]) -> list[Draft]:
+    def _without_unresolved(self, lines: list[Draft], rows: Sequence[int]) -> list[Draft]:
         """Drop the lines whose calls all lack a result; in an interrupted last turn close them instead."""
+        interrupted = self.era.closes_interrupted and not self._ends_in_error(lines, rows)
+        open_from = _open_turn(lines) if interrupted else len(lines)
         answered = {
             block.get("tool_use_id")
             for line in lines
@@ -232,9 +287,9 @@ class _Maker:
             if block.get("type") == "tool_result"
         }
         kept: list[Draft] = []
-        for line in lines:
+        for at, line in enumerate(lines):
             calls = _calls(line)
-            if calls and not any(call in answered for call in calls):
+            if at < open_from and calls and not any(call in answered for call in calls):
                 for row in line.rows:
                     self._drop(row, "a call that never got a result")
                 continue
@@ -249,7 +304,8 @@ class _Maker:
                 full.add(line.message_id)
         kept: list[Draft] = []
         for line in lines:
-            if line.role == "assistant" and _is_bare(line.blocks) and line.message_id not in full:
+            bare = line.role == "assistant" and _is_bare(line.blocks)
+            if bare and (line.message_id not in full or _is_blank(line.blocks)):
                 for row in line.rows:
                     self._drop(row, "nothing but thinking or white space")
                 continue
@@ -292,7 +348,7 @@ class _Maker:
     # Pairs --------------------------------------------------------------------------------------
 
     def _mend_pairs(self, drafts: list[Draft]) -> list[Draft]:
-        """Make every call have its result in the next message, and every result its call in the one before."""
+        """Give every call its result in the next message, and every result its call in the one before."""
         if self.era.orphan_results == "keep":
             return drafts
         mended: list[Draft] = []
@@ -307,7 +363,7 @@ class _Maker:
                     mended.append(Draft("user", [_missing(call) for call in calls]))
                 continue
             calls = _calls(mended[-1]) if mended else []
-            self._mend_results(draft, calls)
+            self._mend_results(draft, calls, before=bool(mended))
             if draft.blocks:
                 mended.append(draft)
         return mended
@@ -325,7 +381,7 @@ class _Maker:
             kept.append(block)
         draft.blocks = kept or [_text(CALL_INTERRUPTED)]
 
-    def _mend_results(self, draft: Draft, calls: list[object]) -> None:
+    def _mend_results(self, draft: Draft, calls: list[object], *, before: bool) -> None:
         """Keep one result a call, make those that are missing, take out the others."""
         open_calls = list(calls)
         kept: Blocks = []
@@ -340,7 +396,7 @@ class _Maker:
         if self.era.orphan_results == "note":
             kept = [_missing(call) for call in open_calls] + kept
         if lost and not kept and self.era.orphan_results == "note":
-            kept = [_text(NO_CONTENT)]
+            kept = [_text(NO_CONTENT if before else ORPHANS_REMOVED)]
         draft.blocks = kept
 
 
@@ -365,8 +421,10 @@ def _join_user(into: Draft, line: Draft) -> None:
     into.rows.extend(line.rows)
 
 
-def _calls_last(blocks: Blocks) -> Blocks:
+def _calls_last(blocks: Blocks, *, behind_thinking: bool) -> Blocks:
     """Move the calls of an answer behind everything else it says."""
+    if not behind_thinking and not any(block.get("type") == "text" for block in blocks):
+        return blocks
     calls = [block for block in blocks if block.get("type") == "tool_use"]
     return [block for block in blocks if block.get("type") != "tool_use"] + calls
 
@@ -381,7 +439,8 @@ def _blocks(content: object) -> Blocks:
         return [_text(content)]
     if not isinstance(content, list):
         return []
-    return [dict(as_mapping(block)) for block in cast("list[object]", content) if isinstance(block, dict)]
+    items = cast("list[object]", content)
+    return [dict(cast("dict[str, Any]", item)) for item in items if isinstance(item, dict)]
 
 
 def _calls(line: Draft) -> list[object]:
@@ -395,9 +454,29 @@ def _is_bare(blocks: Blocks) -> bool:
     if not blocks:
         return False
     kinds = {block.get("type") for block in blocks}
-    if kinds <= {"thinking", "redacted_thinking"}:
-        return True
-    return kinds == {"text"} and not any(str(block.get("text") or "").strip() for block in blocks)
+    return kinds <= {"thinking", "redacted_thinking"} or _is_blank(blocks)
+
+
+def _is_blank(blocks: Blocks) -> bool:
+    """Say whether blocks hold nothing but texts of white space."""
+    texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
+    return len(texts) == len(blocks) and not any(text.strip() for text in texts)
+
+
+def _open_turn(lines: list[Draft]) -> int:
+    """Return where the last turn begins if it was cut off between a call and the answer; else the end."""
+    waits = False
+    for line in reversed(lines):
+        if line.role == "assistant":
+            waits = bool(_calls(line))
+            break
+        if line.is_prompt:
+            waits = line.has_result
+            break
+    if not waits:
+        return len(lines)
+    prompts = (at for at, line in enumerate(lines) if line.is_prompt and not line.has_result)
+    return max(prompts, default=-1) + 1
 
 
 def _conversation_rows(session: Session) -> list[int]:

@@ -106,4 +106,6 @@ def rules(client: str | None = None) -> Rules:
 
 def version_key(version: str) -> tuple[int, ...]:
     """Return a version as numbers to compare by; parts that are no numbers count as 0."""
-    return tuple(int(part) if part.isdecimal() else 0 for part in version.split("-")[0].split("."))
+    return tuple(
+        int(part) if part.isdecimal() else 0 for part in version.split("-", maxsplit=1)[0].split(".")
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from clew.format.entry import as_mapping
-from clew.session.session import SALVAGED, TOOL_RESULT
+from clew.session.session import TOOL_RESULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +27,9 @@ def with_parallel(session: Session, path: Chain) -> tuple[int, ...]:
     if not last_of:
         return path.rows
     on_path = set(path.rows)
-    candidates = _candidates(session, path)
     beside: dict[int, list[int]] = {}
     place_of: dict[str, int] = {}
-    for row in candidates:
+    for row in path.known:
         place = last_of.get(table.message[row])
         if place is None or table.kind_of(row) != "assistant":
             continue
@@ -39,21 +38,15 @@ def with_parallel(session: Session, path: Chain) -> tuple[int, ...]:
         for call in _ids(session, row, "tool_use", "id"):
             place_of.setdefault(call, place)
     results: dict[int, list[int]] = {}
-    for row in candidates:
+    for row in path.known:
         if row in on_path or not table.flags[row] & TOOL_RESULT:
             continue
-        answered = [place_of[call] for call in _ids(session, row, "tool_result", "tool_use_id") if call in place_of]
+        answered = [
+            place_of[call] for call in _ids(session, row, "tool_result", "tool_use_id") if call in place_of
+        ]
         if answered:
             results.setdefault(answered[0], []).append(row)
     return _placed(session, path, beside, results) if beside or results else path.rows
-
-
-def _candidates(session: Session, path: Chain) -> list[int]:
-    """Return the rows that may be put back: read by the client, the last of their uuid, not cut away."""
-    table = session.table
-    gone = set(path.before_cut)
-    latest = {key: row for row, key in enumerate(table.uuid) if key and not table.flags[row] & SALVAGED}
-    return sorted(row for row in latest.values() if row not in gone)
 
 
 def _ids(session: Session, row: int, kind: str, name: str) -> Iterator[str]:
@@ -68,19 +61,36 @@ def _ids(session: Session, row: int, kind: str, name: str) -> Iterator[str]:
 def _placed(
     session: Session, path: Chain, beside: dict[int, list[int]], results: dict[int, list[int]]
 ) -> tuple[int, ...]:
-    """Put the lines behind the last line of their answer: first the answer's, then results in file order."""
-    flags = session.table.flags
+    """Put the lines behind the last line of their answer, and the results among the others in file order."""
+    table = session.table
+    first_of: dict[int, int] = {}
+    for row in path.rows:
+        if table.message[row]:
+            first_of.setdefault(table.message[row], row)
+
+    def where(row: int) -> int:
+        """Return the place of a row in the file; one that was written again keeps its first."""
+        return path.places.get(row, row)
+
+    begins = {first_of[table.message[place]]: place for place in results}
     rows: list[int] = []
-    at = 0
-    while at < len(path.rows):
-        row = path.rows[at]
-        at += 1
+    waiting: dict[int, list[int]] = {}
+    passed: set[int] = set()
+    for row in path.rows:
+        if table.flags[row] & TOOL_RESULT:
+            # A result from beside the path stands before those that were written after it.
+            for place in list(waiting):
+                earlier = [one for one in waiting[place] if where(one) < where(row)]
+                rows.extend(earlier)
+                waiting[place] = waiting[place][len(earlier) :]
+        else:
+            for place in [place for place in waiting if place in passed]:
+                rows.extend(waiting.pop(place))
         rows.append(row)
         rows.extend(beside.get(row, ()))
-        if row in results:
-            together = list(results[row])
-            while at < len(path.rows) and flags[path.rows[at]] & TOOL_RESULT:
-                together.append(path.rows[at])
-                at += 1
-            rows.extend(sorted(together))
+        if row in begins:
+            waiting[begins[row]] = sorted(results[begins[row]], key=where)
+        passed.add(row)
+    for left in waiting.values():
+        rows.extend(left)
     return tuple(rows)

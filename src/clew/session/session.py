@@ -35,6 +35,8 @@ TOOL_RESULT: Final = 64
 HUMAN: Final = 128
 """A prompt a person typed: it starts a turn."""
 ABRIDGED: Final = 256
+SYNTHETIC: Final = 512
+"""An assistant line that the client wrote itself."""
 NO_TIME: Final = -(2**62)
 
 _CACHE_BYTES: Final = 16 << 20
@@ -164,6 +166,8 @@ def _flags(record: Record, facts: Skim) -> int:
         body = facts.body
         if isinstance(body, list) and any(block.type == "tool_use" for block in body):
             flags |= TOOL_USE
+        if facts.message is not None and facts.message.model == "<synthetic>":
+            flags |= SYNTHETIC
     return flags
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 _JOINER = "\u200d"
 _EMOJI_STYLE = "\ufe0f"
-_TEXT_STYLE = "\ufe0e"
 
 
 @lru_cache(maxsize=8192)
@@ -28,7 +27,7 @@ def _char_width(char: str) -> int:
     # Vowels and final consonants of a Hangul syllable written in parts sit inside the first part.
     if 0x1160 <= code <= 0x11FF or 0xD7B0 <= code <= 0xD7FF:
         return 0
-    if unicodedata.category(char) in ("Mn", "Me", "Mc", "Cf", "Cc", "Zl", "Zp") and code != 0xAD:
+    if unicodedata.category(char) in ("Mn", "Me", "Mc") or char in "\u200c\u200d":
         return 0
     return 2 if unicodedata.east_asian_width(char) in ("W", "F") else 1
 

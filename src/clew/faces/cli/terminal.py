@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal, NoReturn, Protocol
 
 from clew.errors import ClewError
@@ -65,12 +66,13 @@ _KEPT = (
     f"|(?<={_JOINING})[\u200c\u200d](?={_JOINING})"
 )
 _suspect = re.compile(f"[{_SUSPECT}]")
-_token = re.compile(
-    f"(?P<kept>{_KEPT})|(?P<newline>\r\n)|(?P<tags>[\U000e0020-\U000e007f]+)|(?P<other>[{_SUSPECT}])"
-)
+_run = re.compile(f"[{_SUSPECT}]+\n?")
+_delicate = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0020-\U000e007f\U000e0100-\U000e01ef]")
+_token = re.compile(f"(?P<kept>{_KEPT})|(?P<tags>[\U000e0020-\U000e007f]+)|\r\n|[{_SUSPECT}]")
 _SAFE_ASCII = bytes((0x09, 0x0A, *range(0x20, 0x7F)))
 
 
+@cache
 def _symbol(char: str) -> str:
     """Draw one character that must not reach the terminal."""
     code = ord(char)
@@ -85,19 +87,24 @@ def _symbol(char: str) -> str:
     return f"‹{_NAMES.get(code) or f'U+{code:04X}'}›"
 
 
-def _replace(match: re.Match[str]) -> str:
+def _draw_run(match: re.Match[str]) -> str:
+    """Draw a run of suspects. One carriage return before a newline is the line ending of Windows and goes."""
+    run = match.group()
+    if not run.endswith("\n"):
+        return "".join(map(_symbol, run))
+    return "".join(map(_symbol, run.removesuffix("\n").removesuffix("\r"))) + "\n"
+
+
+def _draw_token(match: re.Match[str]) -> str:
     text = match.group()
     match match.lastgroup:
         case "kept":
             return text
-        case "newline":
-            # The line ending of Windows; a carriage return anywhere else overwrites and is drawn.
-            return "\n"
         case "tags":
             # Invisible twins of ASCII, used to smuggle words past a reader: say them aloud.
             return f"‹TAG:{''.join(chr(ord(c) - 0xE0000) for c in text if c != chr(0xE007F))}›"
         case _:
-            return _symbol(text)
+            return "\n" if text == "\r\n" else _symbol(text)
 
 
 def plain(text: str) -> str:
@@ -112,7 +119,10 @@ def plain(text: str) -> str:
             return text
     elif _suspect.search(text) is None:
         return text
-    return _token.sub(_replace, text)
+    # Characters that are honest in some places need the slow, careful reading; most texts have none of them.
+    if text.isascii() or _delicate.search(text) is None:
+        return _run.sub(_draw_run, text)
+    return _token.sub(_draw_token, text)
 
 
 _blank = re.compile("[ \n\t]+")

@@ -1,0 +1,33 @@
+"""The commands there are: name, group, one line of help. Plain data: `clew --help` needs nothing else."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Command(NamedTuple):
+    """One command of the command line."""
+
+    name: str
+    group: str
+    help: str
+
+
+COMMANDS: Final = (
+    Command("ls", "Find", "sessions, newest first"),
+    Command("find", "Find", "where any id is: uuid, message, request, tool use, agent, session"),
+    Command("show", "Read", "read a session in the terminal"),
+    Command("tree", "Read", "branches, compactions and sub-agents of a session"),
+    Command("context", "Read", "exactly what the model will be sent when a session is resumed"),
+    Command("stats", "Understand", "what a session, or every session, is made of"),
+    Command("usage", "Understand", "tokens and money, by day, model, project and more"),
+    Command("check", "Understand", "every problem in a session, and whether it can be resumed"),
+    Command("drift", "Understand", "what the sessions hold that clew does not know"),
+    Command("demo", "Start", "write a small set of sample sessions to try things on"),
+)
+"""In the order they are listed. Each has its code in `faces.cli.commands.<name>`."""
+
+
+def module_of(name: str) -> str:
+    """Return the module that holds a command."""
+    return f"clew.faces.cli.commands.{name}"

@@ -1,0 +1,399 @@
+"""The facts of a session, kept up to date line by line.
+
+Law: fed in any number of steps, a fold says the same, and the same as what is computed from a whole
+`Session`. Memory stays small however long the file is.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+from clew.format.kinds import PrLink
+from clew.format.records import Record, scan
+from clew.format.times import milliseconds
+from clew.session.messages import SYNTHETIC_MODEL
+from clew.session.prompts import is_human, read
+from clew.session.session import id_hash
+from clew.session.tallies import (
+    LONGEST_NAME,
+    MOST_NAMES,
+    CallTally,
+    DamageTally,
+    MessageTally,
+    Names,
+    TurnTally,
+)
+from clew.session.titles import KINDS, LONGEST, Titles, TitleSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from clew.format.lines import Source
+    from clew.format.records import Fragment
+    from clew.format.skim import Skim
+
+SessionKind = Literal["conversation", "mixed", "summary", "agent", "empty"]
+
+_CHUNK: Final = 1 << 20
+
+
+class Fold(Protocol):
+    """Something that is fed records and fragments one at a time, in file order."""
+
+    def add(self, item: Record | Fragment) -> None:
+        """Take the next one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How much was gone through."""
+
+    bytes: int
+    lines: int
+    """As `wc -l` counts them, and one more for an unfinished last line."""
+
+
+def fold(source: Source, *folds: Fold) -> Extent:
+    """Go through a file once and feed every fold."""
+    end = number = 0
+    for item in scan(source):
+        end, number = item.offset + item.length, item.number
+        for each in folds:
+            each.add(item)
+    return Extent(source.size, number + _blank_lines(source, end))
+
+
+def _blank_lines(source: Source, start: int) -> int:
+    """Count the lines after the last record or fragment, which ends at `start`; all of them are blank."""
+    # The line that ends there may have its own ending still to come, which is no line more.
+    is_open = start > 0 and source.read(start - 1, 1) != b"\n"
+    lines, last = 0, b"\n"
+    at = start
+    while piece := source.read(at, _CHUNK):
+        lines += piece.count(b"\n")
+        last = piece[-1:]
+        at += len(piece)
+    lines += last != b"\n"
+    return max(0, lines - 1) if is_open and at > start else lines
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The inventory of a session, or of several."""
+
+    bytes: int
+    lines: int
+    entry_types: Mapping[str, int]
+    versions: Mapping[str, int]
+    models: Mapping[str, int]
+    stop_reasons: Mapping[str, int]
+    """Per assistant line, as written."""
+
+    blocks: Mapping[str, int]
+    human_turns: int
+    tool_calls: int
+    tool_results: int
+    unpaired_calls: int
+    unpaired_results: int
+    session_ids: Mapping[str, int]
+    damaged: int
+    """Lines that are not exactly one record."""
+
+    messages: int
+    message_stop_reasons: Mapping[str, int]
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the counts in the shape of `clew stats --json`."""
+        found: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        del found["message_stop_reasons"]
+        found["messages"] = {"count": self.messages, "stop_reasons": dict(self.message_stop_reasons)}
+        return {name: dict(value) if isinstance(value, Counter) else value for name, value in found.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # every Counter here counts strings
+
+
+def total(counts: Iterable[Counts]) -> Counts:
+    """Add up the inventories of several files."""
+    sums: dict[str, int] = {}
+    names: dict[str, Counter[str]] = {}
+    for each in (Inventory().result(), *counts):
+        for part in fields(each):
+            value: object = getattr(each, part.name)
+            if isinstance(value, int):
+                sums[part.name] = sums.get(part.name, 0) + value
+            else:
+                names.setdefault(part.name, Counter()).update(getattr(each, part.name))
+    return Counts(**sums, **names)  # pyright: ignore[reportArgumentType]  # the names are the fields' own
+
+
+class Inventory:
+    """Counts what is in a file."""
+
+    def __init__(self) -> None:
+        self._types = Names()
+        self._versions = Names()
+        self._models = Names()
+        self._stops = Names()
+        self._blocks = Names()
+        self._sessions = Names()
+        self._messages = MessageTally()
+        self._calls = CallTally()
+        self._turns = TurnTally()
+        self._damage = DamageTally()
+
+    def add(self, item: Record | Fragment) -> None:
+        """Count the next record or fragment."""
+        self._damage.add(item)
+        if not isinstance(item, Record):
+            return
+        facts = item.facts
+        self._types.add(facts.kind)
+        if facts.version is not None:
+            self._versions.add(facts.version)
+        if facts.session_id is not None:
+            self._sessions.add(facts.session_id)
+        role = facts.role
+        if role == "user":
+            self._user(facts)
+        elif role == "assistant":
+            self._assistant(facts)
+
+    def _user(self, facts: Skim) -> None:
+        self._messages.user(facts)
+        body = facts.body
+        if isinstance(body, list):
+            for block in body:
+                self._blocks.add(block.type or "?")
+                if block.type == "tool_result":
+                    self._calls.result(block.tool_use_id, block.is_error is True)
+        if not facts.is_sidechain and is_human(facts):
+            self._turns.prompt(facts)
+
+    def _assistant(self, facts: Skim) -> None:
+        self._messages.assistant(facts)
+        message = facts.message
+        reason = message.stop_reason if message is not None else None
+        self._stops.add("null" if reason is None else reason)
+        if message is not None and message.model is not None:
+            self._models.add(message.model)
+        body = facts.body
+        if isinstance(body, list):
+            for block in body:
+                self._blocks.add(block.type or "?")
+                if block.type == "tool_use":
+                    self._calls.call(block.id)
+
+    def result(self, extent: Extent | None = None) -> Counts:
+        """Return the counts so far; `extent` is what `fold` returned, for blank lines at the end."""
+        calls, results, unpaired_calls, unpaired_results, _ = self._calls.sums()
+        return Counts(
+            extent.bytes if extent else self._damage.end,
+            extent.lines if extent else self._damage.number,
+            Counter(self._types.counts),
+            Counter(self._versions.counts),
+            Counter(self._models.counts),
+            Counter(self._stops.counts),
+            Counter(self._blocks.counts),
+            self._turns.prompts,
+            calls,
+            results,
+            unpaired_calls,
+            unpaired_results,
+            Counter(self._sessions.counts),
+            self._damage.lines,
+            self._messages.count(),
+            self._messages.stop_reasons(),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pr:
+    """A pull request that came out of a session."""
+
+    number: int | None
+    url: str | None
+    repository: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a list of sessions shows of one."""
+
+    title: str | None
+    title_source: TitleSource | None
+    first_prompt: str | None
+    started: int | None
+    ended: int | None
+    turns: int
+    messages: int
+    tool_calls: int
+    failed_calls: int
+    models: tuple[str, ...]
+    """The most used first, without the client's own."""
+
+    git_branch: str | None
+    versions: tuple[str, ...]
+    session_ids: tuple[str, ...]
+    """The ids inside, the one on most lines first."""
+
+    first_session_id: str | None
+    """The id on the first line that has one; a continuation begins with that of the session before."""
+
+    agent_id: str | None
+    slug: str | None
+    cwd: str | None
+    kind: SessionKind
+    damaged: int
+    is_unfinished: bool
+    """Whether the last line has no end, as while it is being written; it counts as damaged too."""
+
+    bytes: int
+    lines: int
+    prs: tuple[Pr, ...]
+    summaries: Mapping[str, str]
+    """Summaries in this file by the uuid they describe, which may be in another file."""
+
+
+class Summary:
+    """Gathers what a list of sessions shows of one."""
+
+    def __init__(self) -> None:
+        self._messages = MessageTally()
+        self._calls = CallTally()
+        self._main = TurnTally()
+        self._all = TurnTally()
+        self._damage = DamageTally()
+        self._titles = Titles()
+        self._models = Names()
+        self._versions = Names()
+        self._sessions = Names()
+        self._uuids = array("q")
+        self._prs: dict[Pr, None] = {}
+        self._prompts: list[str | None] = [None, None]
+        self._started: int | None = None
+        self._ended: int | None = None
+        self._first_session_id: str | None = None
+        self._agent_id: str | None = None
+        self._git_branch: str | None = None
+        self._slug: str | None = None
+        self._cwd: str | None = None
+        self._has_main = False
+        self._has_side = False
+        self._begins_with_summary = False
+
+    def add(self, item: Record | Fragment) -> None:
+        """Take the next record or fragment."""
+        self._damage.add(item)
+        if not isinstance(item, Record):
+            return
+        facts = item.facts
+        if facts.uuid is not None:
+            self._uuids.append(id_hash(facts.uuid))
+        if facts.version is not None:
+            self._versions.add(facts.version)
+        if facts.session_id is not None:
+            self._sessions.add(facts.session_id)
+            self._first_session_id = self._first_session_id or facts.session_id[:LONGEST_NAME]
+        self._slug = facts.slug or self._slug
+        self._cwd = self._cwd or facts.cwd
+        self._git_branch = facts.git_branch or self._git_branch
+        match facts.role:
+            case "user":
+                self._talk(facts)
+                self._user(item, facts)
+            case "assistant":
+                self._talk(facts)
+                self._assistant(facts)
+            case kind:
+                self._other(item, kind)
+
+    def _talk(self, facts: Skim) -> None:
+        if facts.is_sidechain:
+            self._has_side = True
+            self._agent_id = self._agent_id or facts.agent_id
+        else:
+            self._has_main = True
+        time = milliseconds(facts.time)
+        if time is not None:
+            self._started = time if self._started is None else min(self._started, time)
+            self._ended = time if self._ended is None else max(self._ended, time)
+
+    def _user(self, item: Record, facts: Skim) -> None:
+        self._messages.user(facts)
+        body = facts.body
+        if isinstance(body, list):
+            for block in body:
+                if block.type == "tool_result":
+                    self._calls.result(block.tool_use_id, block.is_error is True)
+        if is_human(facts):
+            self._prompt(self._all, 1, item)
+            if not facts.is_sidechain:
+                self._prompt(self._main, 0, item)
+
+    def _prompt(self, turns: TurnTally, place: int, item: Record) -> None:
+        if turns.prompt(item.facts) and turns.prompts == 1:
+            self._prompts[place] = read(item.decoded()).words[: LONGEST * 8]
+
+    def _assistant(self, facts: Skim) -> None:
+        self._messages.assistant(facts)
+        self._all.answer(facts)
+        if not facts.is_sidechain:
+            self._main.answer(facts)
+        if facts.message is not None and facts.message.model not in {None, SYNTHETIC_MODEL}:
+            self._models.add(facts.message.model or "")
+        body = facts.body
+        if isinstance(body, list):
+            for block in body:
+                if block.type == "tool_use":
+                    self._calls.call(block.id)
+
+    def _other(self, item: Record, kind: str | None) -> None:
+        if kind in KINDS:
+            self._titles.add(item.decoded())
+            if kind == "summary" and not self._has_main and not self._has_side:
+                self._begins_with_summary = True
+        elif kind == "pr-link" and len(self._prs) < MOST_NAMES:
+            link = PrLink(item.decoded().data)
+            self._prs[Pr(link.number, link.url, link.repository)] = None
+
+    def _kind(self) -> SessionKind:
+        if self._has_main:
+            return "mixed" if self._begins_with_summary else "conversation"
+        if self._has_side:
+            return "agent"
+        return "summary" if self._begins_with_summary else "empty"
+
+    def result(self, extent: Extent | None = None, *, summaries: Mapping[str, str] | None = None) -> Facts:
+        """Return the facts so far; `summaries` are those of other files, by the uuid they describe."""
+        calls, _, _, _, failed = self._calls.sums()
+        turns = self._main if self._has_main else self._all
+        first_prompt = self._prompts[0 if self._has_main else 1]
+        title = self._titles.best(self._uuids, first_prompt, summaries)
+        return Facts(
+            title.text if title else None,
+            title.source if title else None,
+            first_prompt,
+            self._started,
+            self._ended,
+            turns.prompts + turns.has_opening,
+            self._messages.count(),
+            calls,
+            failed,
+            self._models.ranked(),
+            self._git_branch,
+            tuple(self._versions.counts),
+            self._sessions.ranked(),
+            self._first_session_id,
+            self._agent_id,
+            self._slug,
+            self._cwd,
+            self._kind(),
+            self._damage.lines,
+            self._damage.is_unfinished,
+            extent.bytes if extent else self._damage.end,
+            extent.lines if extent else self._damage.number,
+            tuple(self._prs),
+            dict(self._titles.summaries),
+        )

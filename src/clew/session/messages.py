@@ -1,0 +1,191 @@
+"""The model's messages, put together from the lines they were streamed to.
+
+The client writes one line for each block, all with the same `message.id`; other lines may stand between them.
+What a message holds is read when asked for: a `Message` has the rows of its lines, not their content.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from clew.format.blocks import Block, Text, Thinking, ToolUse, blocks
+from clew.session.pricing import count
+from clew.session.session import META, SIDECHAIN, SYNTHETIC, id_hash
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from clew.format.entry import Entry
+    from clew.session.session import Session
+
+SYNTHETIC_MODEL: Final = "<synthetic>"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One answer of the model, or of the client in its place."""
+
+    id: str | None
+    rows: tuple[int, ...]
+    """Its lines in order, each once; of several copies of a line the last."""
+
+    row: int
+    """Where it begins: the first copy of its first line."""
+
+    model: str | None
+    stop_reason: str | None
+    """The last one given; None when no line has one, as up to 2.1.45."""
+
+    request_id: str | None
+    usage_row: int | None
+    """The line whose usage counts: the one with the most output tokens, the later on a tie."""
+
+    started: int | None
+    ended: int | None
+    is_api_error: bool = False
+    is_meta: bool = False
+    is_sidechain: bool = False
+    agent_id: str | None = None
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether the client wrote it itself; it cost nothing."""
+        return self.model == SYNTHETIC_MODEL
+
+
+class Keys:
+    """Tells which message each assistant line belongs to, line by line in file order."""
+
+    __slots__ = ("_loose", "_number", "_place")
+
+    def __init__(self) -> None:
+        self._loose = 0
+        self._number = 0
+        self._place: tuple[object, ...] = ()
+
+    def assistant(self, message_id: str | None, request_id: str | None, *place: object) -> int:
+        """Return the key of a line's message. Lines without any id belong together while they are adjacent.
+
+        `place` is what must be equal for two of those to be adjacent, such as the sub-agent.
+        """
+        if message_id or request_id:
+            self._loose = 0
+            # Apart from each other: a request's id is no message's, even if the two were spelled the same.
+            return id_hash(message_id) if message_id else id_hash(f"request {request_id}")
+        if not self._loose or self._place != place:
+            self._number += 1
+            self._loose = id_hash(f"\0{self._number}")
+            self._place = place
+        return self._loose
+
+    def user(self) -> None:
+        """Take note of a user's line, which ends a message without id."""
+        self._loose = 0
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A message while its lines are being gathered."""
+
+    row: int
+    first: Entry
+    rows: dict[int, int] = field(default_factory=dict[int, int])
+    """Row of each line by its uuid's hash, or by the row itself, which is no hash, when it has none."""
+
+    id: str | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    request_id: str | None = None
+    usage_row: int | None = None
+    output_tokens: int = -1
+    started: int | None = None
+    ended: int | None = None
+    is_api_error: bool = False
+
+    def add(self, row: int, key: int, time: int | None, entry: Entry) -> None:
+        self.rows[key or -1 - row] = row
+        message = entry.message
+        self.id = self.id or entry.message_id
+        self.model = self.model or entry.model
+        stop_reason = message.get("stop_reason")
+        if isinstance(stop_reason, str):
+            self.stop_reason = stop_reason
+        self.request_id = self.request_id or entry.request_id
+        if isinstance(message.get("usage"), dict):
+            tokens = count(entry.usage.get("output_tokens"))
+            if tokens >= self.output_tokens:
+                self.usage_row, self.output_tokens = row, tokens
+        if time is not None:
+            self.started = time if self.started is None else self.started
+            self.ended = time if self.ended is None else max(self.ended, time)
+        self.is_api_error = self.is_api_error or entry.is_api_error
+
+    def finish(self) -> Message:
+        return Message(
+            self.id,
+            tuple(self.rows.values()),
+            self.row,
+            self.model,
+            self.stop_reason,
+            self.request_id,
+            self.usage_row,
+            self.started,
+            self.ended,
+            self.is_api_error,
+            self.first.is_meta,
+            self.first.is_sidechain,
+            self.first.agent_id,
+        )
+
+
+def messages(session: Session, rows: Iterable[int] | None = None) -> tuple[Message, ...]:
+    """Put the messages of a session together, or those on `rows`, in the order they begin."""
+    table = session.table
+    keys = Keys()
+    drafts: dict[int, _Draft] = {}
+    for row in range(len(table)) if rows is None else rows:
+        kind = table.kind_of(row)
+        if kind == "user" and not table.flags[row] & META:
+            keys.user()
+        if kind != "assistant":
+            continue
+        entry = session.entry(row)
+        flags = table.flags[row] & (SIDECHAIN | META | SYNTHETIC)
+        key = keys.assistant(entry.message_id, entry.request_id, flags, entry.agent_id)
+        draft = drafts.get(key)
+        if draft is None:
+            draft = drafts[key] = _Draft(row, entry)
+        draft.add(row, table.uuid[row], table.time_of(row), entry)
+    return tuple(draft.finish() for draft in drafts.values())
+
+
+def blocks_of(session: Session, message: Message) -> tuple[tuple[int, Block], ...]:
+    """Return the blocks of a message with their rows, in order, each once."""
+    found: list[tuple[int, Block]] = []
+    seen: set[tuple[str, ...]] = set()
+    for row in message.rows:
+        for block in blocks(session.entry(row).content):
+            mark = _identity(block)
+            if mark is not None:
+                if mark in seen:
+                    continue
+                seen.add(mark)
+            found.append((row, block))
+    return tuple(found)
+
+
+def text_of(session: Session, message: Message) -> str:
+    """Return the words of a message, its texts one after the other."""
+    return "\n\n".join(
+        block.text for _, block in blocks_of(session, message) if isinstance(block, Text) and block.text
+    )
+
+
+def _identity(block: Block) -> tuple[str, ...] | None:
+    """What makes two blocks of one message the same one; two equal texts may both have been said."""
+    if isinstance(block, ToolUse) and block.id:
+        return ("call", block.id)
+    if isinstance(block, Thinking) and block.signature:
+        return ("thinking", block.signature, block.text)
+    return None

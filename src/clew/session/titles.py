@@ -1,0 +1,102 @@
+"""What a session is called, and who says so.
+
+The client appends its titles again and again; the last of each kind counts. A summary names the conversation
+that holds its leaf, which may be in another file of the project.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from clew.session.prompts import read
+from clew.session.session import HUMAN, id_hash
+from clew.session.turns import main_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from clew.format.entry import Entry
+    from clew.session.session import Session
+
+TitleSource = Literal["custom", "ai", "agent", "summary", "prompt"]
+
+_FIELDS: Final[Mapping[str, tuple[TitleSource, str]]] = {
+    "custom-title": ("custom", "customTitle"),
+    "ai-title": ("ai", "aiTitle"),
+    "agent-name": ("agent", "agentName"),
+}
+KINDS: Final = frozenset({*_FIELDS, "summary"})
+"""The entry types that name a session."""
+
+LONGEST: Final = 300
+_MOST_SUMMARIES: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Title:
+    """A title on one line."""
+
+    text: str
+    source: TitleSource
+
+
+class Titles:
+    """The titles met so far, entry by entry."""
+
+    __slots__ = ("_given", "summaries")
+
+    def __init__(self) -> None:
+        self._given: dict[TitleSource, str] = {}
+        self.summaries: dict[str, str] = {}
+        """Summaries in this file, by the uuid they describe, wherever that is."""
+
+    def add(self, entry: Entry) -> None:
+        """Take note of an entry of one of the `KINDS`."""
+        kind = entry.type or ""
+        if kind == "summary":
+            leaf, text = entry.text("leafUuid"), one_line(entry.text("summary"))
+            if leaf and text and (leaf in self.summaries or len(self.summaries) < _MOST_SUMMARIES):
+                self.summaries[leaf] = text
+        elif kind in _FIELDS:
+            source, name = _FIELDS[kind]
+            # An empty one takes the title back.
+            self._given[source] = one_line(entry.text(name))
+
+    def best(
+        self, uuids: Sequence[int], first_prompt: str | None, summaries: Mapping[str, str] | None = None
+    ) -> Title | None:
+        """Choose the title of a session.
+
+        `uuids` are the hashes of its lines in file order; `summaries` come from other files, by leaf.
+        """
+        for source in ("custom", "ai", "agent"):
+            if text := self._given.get(source):
+                return Title(text, source)
+        known = {id_hash(leaf): text for leaf, text in {**(summaries or {}), **self.summaries}.items()}
+        if known:
+            for uuid in reversed(uuids):
+                if text := known.get(uuid):
+                    return Title(one_line(text), "summary")
+        words = one_line(first_prompt)
+        return Title(words, "prompt") if words else None
+
+
+def title(session: Session, summaries: Mapping[str, str] | None = None) -> Title | None:
+    """Return the title of a session; `summaries` are those of other files, by the uuid they describe."""
+    table = session.table
+    titles = Titles()
+    wanted = {code for code, kind in enumerate(table.kinds) if kind.partition("/")[0] in KINDS}
+    if wanted:
+        for row in range(len(table)):
+            if table.kind[row] in wanted:
+                titles.add(session.entry(row))
+    first = next((row for row in main_rows(session) if table.flags[row] & HUMAN), None)
+    words = None if first is None else read(session.entry(first)).words
+    return titles.best(table.uuid, words, summaries)
+
+
+def one_line(text: str | None) -> str:
+    """Return `text` on one line, cut where it is long."""
+    # Cut before splitting too: a title may be a pasted book.
+    return " ".join((text or "")[: LONGEST * 8].split())[:LONGEST]
