@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from tests.conformance.client import PROMPT, install, resume
+from tests.conformance.client import PROMPT, install, is_conversation, resume
 from tests.conformance.compare import judge
 from tests.conformance.generator import generate
 from tests.conformance.notation import short, without_prompt
 from tests.conformance.run import run
-
-from clew.agent.standin import StandIn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,11 +82,10 @@ def test_the_same_file_is_sent_the_same_way_twice(client: Client) -> None:
     assert without_prompt(first, PROMPT) == without_prompt(second, PROMPT)
 
 
-def test_nothing_listens_when_the_stand_in_is_closed() -> None:
-    with StandIn() as api:
-        pass
-    with pytest.raises(RuntimeError, match="not running"):
-        _ = api.url
+def test_the_log_of_the_stand_in_holds_the_conversation_once(client: Client) -> None:
+    """What the client asks besides, for titles and the like, is told apart and left out."""
+    requests = resume(client, generate(0).data).requests
+    assert [is_conversation(request) for request in requests if request.is_messages].count(True) == 1
 
 
 def listed() -> set[int]:

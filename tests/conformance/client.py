@@ -59,6 +59,9 @@ class Sent:
     after: bytes
     """The session file as the client left it."""
 
+    requests: tuple[Request, ...]
+    """Everything the client asked of the stand-in, side requests too."""
+
 
 def install(version: str = VERSION) -> Client:
     """Find a version of the client in the cache, or install it there."""
@@ -126,12 +129,13 @@ def resume(
         file.write_bytes(data)
         command = [*client.command, "-p", PROMPT, "--resume", session_id, "--model", model]
         words = _run(command, cwd, _environment(home, config, api.url), timeout)
-        sent = next((r for r in api.requests if is_conversation(r)), None)
+        requests = api.requests
         after = b"".join(p.read_bytes() for p in sorted(project.glob("*.jsonl")))
+    sent = next((request for request in requests if is_conversation(request)), None)
     if sent is None:
-        return Sent(None, words.replace(session_id, "ID").strip(), after)
+        return Sent(None, words.replace(session_id, "ID").strip(), after, requests)
     messages = cast("Sequence[Mapping[str, object]]", sent.body["messages"])
-    return Sent(tuple(messages), None, after)
+    return Sent(tuple(messages), None, after, requests)
 
 
 def slug(path: str) -> str:

@@ -122,17 +122,13 @@ def _values(random: Random, lines: list[bytes]) -> None:
 
 def _spoil(random: Random, entry: dict[str, Any]) -> None:
     """Walk a random way down a record and put something else at its end."""
-    place: Any = entry
+    place: dict[Any, Any] | list[Any] = entry
     for _ in range(random.randrange(8)):
-        inner = [
-            item
-            for item in (place.values() if isinstance(place, dict) else place)
-            if isinstance(item, (dict, list))
-        ]
+        inner = _containers(place)
         if not inner:
             break
         place = random.choice(inner)
-    keys = list(cast("dict[str, Any]", place)) if isinstance(place, dict) else list(range(len(place)))
+    keys: list[Any] = list(place) if isinstance(place, dict) else list(range(len(place)))
     if not keys:
         return
     key = random.choice(keys)
@@ -142,15 +138,21 @@ def _spoil(random: Random, entry: dict[str, Any]) -> None:
         place[key] = _odd_value(random)
 
 
+def _containers(place: dict[Any, Any] | list[Any]) -> list[dict[Any, Any] | list[Any]]:
+    values: list[Any] = list(place.values()) if isinstance(place, dict) else place
+    return [value for value in values if isinstance(value, dict | list)]
+
+
 def _odd_value(random: Random) -> object:
     return random.choice(_ODD_VALUES)
 
 
-_ODD_VALUES: tuple[object, ...] = (
+_ODD_VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 5, 1.5, 10**30, "", " ", "x", "\ud800", "\u2028", "\0", "🚀" * 9),
     *("2026-13-45", "0000", "9999-12-31T23:59:59.999+00:00", "<command-name>/x</command-name>"),
     *("user", "assistant", "system", "compact_boundary", "progress", "attachment", {"role": "user"}),
-    *([], {}, [[]], [None], ["text"], [{}], {"type": "text"}, [{"type": "tool_result"}]),
+    *([None], ["text"], {"type": "text"}, [{"type": "tool_result"}]),
+    *(json.loads(text) for text in ("[]", "{}", "[[]]", "[{}]")),
     [{"type": "tool_use", "id": "one"}],
     [{"type": "tool_use", "id": 5, "input": "x"}],
     [{"type": "image", "source": {"type": "base64", "data": "iVBORw0KGgo"}}],

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from clew.session.nodes import BOUNDARY, Nodes
+from clew.session.parallel import with_parallel
 from clew.session.session import NO_TIME, SALVAGED, id_hash
 
 if TYPE_CHECKING:
@@ -81,8 +82,10 @@ def find_leaf(nodes: Nodes) -> int | None:
     named = _hinted(nodes, rows) if rules.follows_last_prompt else None
     if named is not None:
         row, is_exact = named
-        return row if is_exact or row not in _ancestors(nodes, start) else start
-    return _newest_descendant(nodes, rows, start) if rules.leaf == "order-then-time" else start
+        return row if is_exact or not _leads_to(nodes, row, start) else start
+    if rules.leaf == "order-then-time" and not _has_hints(nodes):
+        return _newest_descendant(nodes, rows, start)
+    return start
 
 
 def _newest(nodes: Nodes, rows: list[int]) -> int:
@@ -122,14 +125,27 @@ def _hinted(nodes: Nodes, rows: list[int]) -> tuple[int, bool] | None:
     return named, explicit_at is not None and rows[-1] < explicit_at
 
 
-def _ancestors(nodes: Nodes, row: int) -> set[int]:
-    """Return a line and those above it, as far as their parents are there."""
-    found: set[int] = set()
-    above: int | None = row
+def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
+    """Say whether a line lies on the path to `start`, or beside it as part of an answer on that path."""
+    found: dict[int, None] = {}
+    above: int | None = start
     while above is not None and above not in found:
-        found.add(above)
+        found[above] = None
         above = nodes.parent(above)
-    return found
+    if row in found:
+        return True
+    path = Chain(tuple(reversed(found)), start, known=tuple(nodes.rows))
+    return nodes.rules.recovers_parallel and row in with_parallel(nodes.session, path)
+
+
+def _has_hints(nodes: Nodes) -> bool:
+    """Say whether the file has any `last-prompt` that names a line, be it void."""
+    table = nodes.session.table
+    hints = {code for code, kind in enumerate(table.kinds) if kind.partition("/")[0] == "last-prompt"}
+    if not hints:
+        return False
+    rows = (row for row in range(len(table)) if table.kind[row] in hints and not table.flags[row] & SALVAGED)
+    return any(nodes.session.entry(row).text("leafUuid") for row in rows)
 
 
 def _last_prompt(nodes: Nodes) -> tuple[int, int | None] | None:

@@ -176,9 +176,11 @@ class _Maker:
     def drafts(self, path: Chain) -> list[Draft]:
         rows = with_parallel(self.session, path) if self.era.recovers_parallel else path.rows
         lines = [draft for row in rows if (draft := self._line(row)) is not None]
-        if self.era.closes_interrupted:
-            lines = self._with_closed(lines, rows)
-        lines = self._without_unresolved(lines, rows)
+        exempt = range(0)
+        if self.era.closes_interrupted and self._is_interrupted(lines, rows):
+            exempt = _open_turn(lines)
+            lines = self._with_closed(lines)
+        lines = self._without_unresolved(lines, exempt)
         if self.era.drops_bare_thinking:
             lines = self._without_bare(lines)
         lines = self._with_answer(lines, rows)
@@ -227,32 +229,38 @@ class _Maker:
 
     # The end ------------------------------------------------------------------------------------
 
-    def _with_closed(self, lines: list[Draft], rows: Sequence[int]) -> list[Draft]:
+    def _with_closed(self, lines: list[Draft]) -> list[Draft]:
         """Give the calls a session ended in the midst of a result that says so, behind the real ones."""
-        answers = [at for at, line in enumerate(lines) if line.role == "assistant"]
+        answers = [at for at, line in enumerate(lines) if line.role == "assistant" and not _is_bare(line.blocks)]
         if not answers:
             return lines
-        last = lines[answers[-1]]
-        group = [at for at in answers if at == answers[-1] or _is_same(lines[at], last)]
-        calls = [call for at in group for call in _calls(lines[at])]
-        after = [line for line in lines[group[0] :] if line.is_prompt]
-        results = [block for line in after for block in line.blocks]
-        if any(
-            block.get("type") != "tool_result" or block.get("tool_use_id") not in calls for block in results
-        ):
-            return lines
-        if self._ends_in_error(lines, rows):
-            return lines
-        done = {block.get("tool_use_id") for block in results}
-        open_calls = [call for call in calls if call not in done]
-        if not open_calls:
-            return lines
+        last = answers[-1]
+        group = [at for at in answers if at == last or _is_same(lines[at], lines[last])]
+        done = _answered(lines)
+        open_calls = [call for at in group for call in _calls(lines[at]) if call not in done]
         for at in group:
             lines[at].is_closed = True
+        if not open_calls:
+            return lines
         made = [_missing(call, SESSION_ENDED) for call in open_calls]
-        at = max((n for n, line in enumerate(lines) if line.is_prompt and n > group[0]), default=group[-1])
-        at = max(at, group[-1]) + 1
+        results = (at for at, line in enumerate(lines) if line.is_prompt and at > group[0])
+        at = max([last, *results]) + 1
         return [*lines[:at], Draft("user", made, is_prompt=True), *lines[at:]]
+
+    def _is_interrupted(self, lines: list[Draft], rows: Sequence[int]) -> bool:
+        """Say whether the session ended between a call and the answer to its result."""
+        end = next(
+            (line for line in reversed(lines) if not line.is_local and not _is_bare(line.blocks)),
+            None,
+        )
+        if end is None:
+            return False
+        if any(self._is_error(row) for row in rows[rows.index(end.rows[-1]) + 1 :]):
+            return False
+        if end.role == "user":
+            return end.has_result
+        done = _answered(lines)
+        return any(call not in done for call in _calls(end))
 
     def _with_answer(self, lines: list[Draft], rows: Sequence[int]) -> list[Draft]:
         """Answer the last prompt, where nothing did, as the client does to be able to go on."""
@@ -264,32 +272,18 @@ class _Maker:
             return lines  # an API error counts as an answer, though it is not sent
         return [*lines[: at + 1], Draft("assistant", [_text(NO_RESPONSE)]), *lines[at + 1 :]]
 
-    def _ends_in_error(self, lines: list[Draft], rows: Sequence[int]) -> bool:
-        """Say whether an API error follows the last line of the conversation."""
-        last = max((n for n, line in enumerate(lines) if line.rows and not line.is_local), default=-1)
-        at = rows.index(lines[last].rows[-1]) if last >= 0 else -1
-        return any(self._is_error(row) for row in rows[at + 1 :])
-
     def _is_error(self, row: int) -> bool:
         return bool(self.session.table.flags[row] & API_ERROR)
 
     # Calls without results ----------------------------------------------------------------------
 
-    def _without_unresolved(self, lines: list[Draft], rows: Sequence[int]) -> list[Draft]:
-        """Drop the lines whose calls all lack a result; in an interrupted last turn close them instead."""
-        interrupted = self.era.closes_interrupted and not self._ends_in_error(lines, rows)
-        open_from = _open_turn(lines) if interrupted else len(lines)
-        answered = {
-            block.get("tool_use_id")
-            for line in lines
-            if line.role == "user"
-            for block in line.blocks
-            if block.get("type") == "tool_result"
-        }
+    def _without_unresolved(self, lines: list[Draft], exempt: range) -> list[Draft]:
+        """Drop the lines whose calls all lack a result, but for those exempt."""
+        answered = _answered(lines)
         kept: list[Draft] = []
         for at, line in enumerate(lines):
             calls = _calls(line)
-            if at < open_from and calls and not any(call in answered for call in calls):
+            if at not in exempt and calls and not any(call in answered for call in calls):
                 for row in line.rows:
                     self._drop(row, "a call that never got a result")
                 continue
@@ -463,20 +457,23 @@ def _is_blank(blocks: Blocks) -> bool:
     return len(texts) == len(blocks) and not any(text.strip() for text in texts)
 
 
-def _open_turn(lines: list[Draft]) -> int:
-    """Return where the last turn begins if it was cut off between a call and the answer; else the end."""
-    waits = False
-    for line in reversed(lines):
-        if line.role == "assistant":
-            waits = bool(_calls(line))
-            break
-        if line.is_prompt:
-            waits = line.has_result
-            break
-    if not waits:
-        return len(lines)
-    prompts = (at for at, line in enumerate(lines) if line.is_prompt and not line.has_result)
-    return max(prompts, default=-1) + 1
+def _answered(lines: list[Draft]) -> set[object]:
+    """Return the ids of the calls that have a result somewhere."""
+    return {
+        block.get("tool_use_id")
+        for line in lines
+        if line.role == "user"
+        for block in line.blocks
+        if block.get("type") == "tool_result"
+    }
+
+
+def _open_turn(lines: list[Draft]) -> range:
+    """Return the lines of the last turn up to its last result; none if it has brought no result."""
+    prompts = [at for at, line in enumerate(lines) if line.is_prompt]
+    if not prompts or not lines[prompts[-1]].has_result:
+        return range(0)
+    return range(max((at for at in prompts if not lines[at].has_result), default=-1) + 1, prompts[-1])
 
 
 def _conversation_rows(session: Session) -> list[int]:

@@ -144,8 +144,6 @@ def _relink(nodes: Nodes) -> None:
     uuid = nodes.session.table.uuid
     key = id_hash(anchor)
     followers = [row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in kept]
-    if nodes.named(anchor) is None and not followers:
-        return
     for row in kept:
         nodes.hang(row, key)
         key = uuid[row]

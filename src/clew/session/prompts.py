@@ -12,8 +12,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from clew.format.blocks import Text, blocks
+from clew.format.blocks import Text, block, blocks
 from clew.format.entry import as_mapping
+from clew.format.fields import as_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -146,7 +147,7 @@ class Prompt:
 def is_tool_result(facts: Skim) -> bool:
     """Say whether a user entry brings results of tool calls."""
     body = facts.body
-    return isinstance(body, list) and any(block.type == "tool_result" for block in body)
+    return isinstance(body, list) and any(part.type == "tool_result" for part in body)
 
 
 def is_human(facts: Skim) -> bool:
@@ -159,8 +160,8 @@ def kind_of(facts: Skim) -> InputKind:
     body = facts.body
     if isinstance(body, str):
         return _classify((body,), frozenset(), facts.is_meta is True, facts.is_compact_summary is True).kind
-    texts = [block.text or "" for block in body or () if block.type == "text"]
-    others = frozenset(block.type or "?" for block in body or () if block.type != "text")
+    texts = [part.text or "" for part in body or () if part.type == "text"]
+    others = frozenset(part.type or "?" for part in body or () if part.type != "text")
     return _classify(texts, others, facts.is_meta is True, facts.is_compact_summary is True).kind
 
 
@@ -170,9 +171,9 @@ def read(entry: Entry) -> Prompt:
     if entry.type == "attachment":
         content = as_mapping(entry.data.get("attachment")).get("prompt")
     # Not a bare block in place of a list: no client writes one, and the few facts do not see it either.
-    found = () if isinstance(content, dict) else blocks(content)
-    texts = [block.text for block in found if isinstance(block, Text)]
-    others = [block.type or "?" for block in found if not isinstance(block, Text)]
+    found = blocks(content) if isinstance(content, str) else tuple(map(block, as_items(content) or ()))
+    texts = [part.text for part in found if isinstance(part, Text)]
+    others = [part.type or "?" for part in found if not isinstance(part, Text)]
     prompt = _classify(texts, frozenset(others), entry.is_meta, entry.is_compact_summary)
     images = sum(kind in {"image", "document"} for kind in others)
     return prompt if not images else Prompt(prompt.kind, prompt.words, prompt.tags, images, prompt.command)

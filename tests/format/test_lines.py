@@ -1,0 +1,174 @@
+"""Bytes are cut into lines and put back together; a line too long to hold is abridged in passing."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from time import process_time
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.format.samples import json_values
+from tests.fuzz.lines import files
+
+from clew.format import lines
+from clew.format.decode import DecodeError, decode
+from clew.format.lines import Abridger, BytesSource, Line, LongLine, join, readline_from, split, stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@given(st.binary(), st.integers(0, 1 << 40))
+def test_any_bytes_survive_a_round_trip(data: bytes, start: int) -> None:
+    found = list(split(data, start=start))
+    assert join(found) == data
+    assert [line.offset for line in found] == [
+        start + at for at in range(len(data)) if at == 0 or data[at - 1] == 0x0A
+    ]
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
+def test_every_sample_survives_a_round_trip(path: Path) -> None:
+    data = path.read_bytes()
+    assert join(split(data)) == data
+
+
+def test_only_a_newline_ends_a_line() -> None:
+    data = '{"a":"x\u2028y\u0085z\x0b\x0c\r"}\n'.encode()
+    assert [line.raw for line in split(data)] == [data]
+
+
+def test_a_line_knows_its_length_and_whether_it_is_finished() -> None:
+    first, last = split(b"one\ntwo")
+    assert (first.length, first.is_terminated) == (4, True)
+    assert (last.length, last.is_terminated) == (3, False)
+
+
+@given(st.binary(max_size=400), st.integers(1, 60), st.integers(1, 30), st.data())
+def test_a_stream_has_the_lines_of_a_split_and_long_ones_in_their_places(
+    data: bytes, long: int, chunk: int, picks: st.DataObject
+) -> None:
+    data = data.replace(b"\x07", b"\n")
+    start = picks.draw(st.integers(0, len(data)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "LONG", long)
+        patch.setattr(lines, "_CHUNK", chunk)
+        found = list(stream(readline_from(BytesSource(data), start=start), start=start))
+        from_file = list(stream(io.BytesIO(data[start:]).readline, start=start))
+    assert found == from_file
+    expected = list(split(data[start:], start=start))
+    assert [(one.offset, one.length, one.is_terminated) for one in found] == [
+        (one.offset, one.length, one.is_terminated) for one in expected
+    ]
+    for one, line in zip(found, expected, strict=True):
+        assert one == line or (isinstance(one, LongLine) and line.length >= long)
+
+
+def test_reading_can_stop_before_the_end() -> None:
+    readline = readline_from(BytesSource(b"one\ntwo\nthree\n"), start=4, end=10)
+    assert [readline(100), readline(100), readline(100)] == [b"two\n", b"th", b""]
+
+
+def test_a_source_over_bytes_gives_what_there_is() -> None:
+    source = BytesSource(b"abcdef")
+    assert (source.size, source.read(4, 10), source.read(9, 1)) == (6, b"ef", b"")
+
+
+def abridged(raw: bytes, *, keep: int, step: int, most: int = 1 << 20) -> bytes | None:
+    abridger = Abridger(keep=keep, most=most)
+    for at in range(0, len(raw), step):
+        abridger.feed(raw[at : at + step])
+    return abridger.finish()
+
+
+def shortened(value: object, keep: int) -> object:
+    """Cut the long strings of a decoded value, as a check on the abridger, which works on bytes."""
+    match value:
+        case dict():
+            return {key: shortened(item, keep) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
+        case list():
+            return [shortened(item, keep) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        case str() if len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")) - 2 > keep:
+            return "long"
+        case _:
+            return value
+
+
+@given(json_values, st.integers(8, 40), st.integers(1, 50), st.booleans())
+def test_what_is_abridged_decodes_like_the_line_with_its_long_strings_cut(
+    value: object, keep: int, step: int, ascii_only: bool
+) -> None:
+    raw = json.dumps({"k": value}, ensure_ascii=ascii_only).encode("utf-8", "backslashreplace")
+    brief = abridged(raw, keep=keep, step=step)
+    assert brief is not None
+    if max((len(text) for text in re.findall(rb'"(?:[^"\\]|\\.)*"', raw)), default=0) - 2 <= keep:
+        assert brief == raw
+    assert _shape(json.loads(brief)) == _shape(json.loads(raw))
+
+
+def _shape(value: object) -> object:
+    """The value with its strings left out, keys too: they may have been cut."""
+    match value:
+        case dict():
+            return [_shape(item) for item in value.values()]  # pyright: ignore[reportUnknownVariableType]
+        case list():
+            return [_shape(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
+        case str():
+            return ""
+        case float():
+            return repr(value)
+        case _:
+            return value
+
+
+@given(st.text(alphabet='aé漢🚀\\"\n', min_size=1), st.integers(1, 40), st.integers(1, 9), st.booleans())
+def test_a_cut_never_leaves_half_a_character(text: str, keep: int, step: int, ascii_only: bool) -> None:
+    raw = json.dumps({"text": text}, ensure_ascii=ascii_only).encode()
+    brief = abridged(raw, keep=max(keep, 4), step=step)
+    assert brief is not None
+    decoded = decode(brief)
+    assert not decoded.quirks
+    assert text.startswith(decoded.data["text"])
+    assert len(brief) <= len(raw)
+
+
+@given(
+    st.text(max_size=30), st.sampled_from([b"\\q", b"\\u12x4", b"\x00", b"\x1f", b"\\"]), st.integers(1, 9)
+)
+def test_what_is_no_json_is_none_after_the_cut_either(text: str, bad: bytes, step: int) -> None:
+    body = json.dumps("x" * 20 + text)[1:-1].encode()
+    raw = b'{"type":"user","text":"' + body + bad + b'q0000","uuid":"u"}'
+    brief = abridged(raw, keep=6, step=step)
+    assert brief is not None
+    for one in (raw, brief):
+        with pytest.raises(DecodeError):
+            decode(one)
+
+
+def test_a_line_without_long_strings_may_be_too_long_all_the_same() -> None:
+    assert abridged(b"[" + b"1," * 5000 + b"1]", keep=10, step=100, most=2000) is None
+
+
+def test_two_hundred_megabytes_of_one_string_become_a_few_kilobytes_in_no_time() -> None:
+    abridger = Abridger()
+    started = process_time()
+    abridger.feed(b'{"type":"user","text":"')
+    for _ in range(200):
+        abridger.feed(b"x\\n" * 349_525)
+    abridger.feed(b'","uuid":"u"}\n')
+    brief = abridger.finish()
+    assert process_time() - started < 15
+    assert brief is not None
+    assert len(brief) < 5000
+    assert decode(brief.strip()).data["uuid"] == "u"
+
+
+def test_a_line_of_exactly_the_longest_length_is_held() -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "LONG", 8)
+        found = list(stream(io.BytesIO(b'{"a":1}\n{"ab":1}\n').readline))
+    assert [type(one) for one in found] == [Line, LongLine]
