@@ -85,19 +85,6 @@ def abridged(raw: bytes, *, keep: int, step: int, most: int = 1 << 20) -> bytes 
     return abridger.finish()
 
 
-def shortened(value: object, keep: int) -> object:
-    """Cut the long strings of a decoded value, as a check on the abridger, which works on bytes."""
-    match value:
-        case dict():
-            return {key: shortened(item, keep) for key, item in value.items()}  # pyright: ignore[reportUnknownVariableType]
-        case list():
-            return [shortened(item, keep) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        case str() if len(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")) - 2 > keep:
-            return "long"
-        case _:
-            return value
-
-
 @given(json_values, st.integers(8, 40), st.integers(1, 50), st.booleans())
 def test_what_is_abridged_decodes_like_the_line_with_its_long_strings_cut(
     value: object, keep: int, step: int, ascii_only: bool
@@ -107,22 +94,14 @@ def test_what_is_abridged_decodes_like_the_line_with_its_long_strings_cut(
     assert brief is not None
     if max((len(text) for text in re.findall(rb'"(?:[^"\\]|\\.)*"', raw)), default=0) - 2 <= keep:
         assert brief == raw
-    assert _shape(json.loads(brief)) == _shape(json.loads(raw))
+    assert _shape(brief) == _shape(raw)
 
 
-def _shape(value: object) -> object:
-    """The value with its strings left out, keys too: they may have been cut."""
-    match value:
-        case dict():
-            return [_shape(item) for item in value.values()]  # pyright: ignore[reportUnknownVariableType]
-        case list():
-            return [_shape(item) for item in value]  # pyright: ignore[reportUnknownVariableType]
-        case str():
-            return ""
-        case float():
-            return repr(value)
-        case _:
-            return value
+def _shape(raw: bytes) -> str:
+    """The record with every string left out, keys too: they may have been cut, and may look alike then."""
+    return re.sub(
+        r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "_", repr(json.loads(raw, object_pairs_hook=list))
+    )
 
 
 @given(st.text(alphabet='aé漢🚀\\"\n', min_size=1), st.integers(1, 40), st.integers(1, 9), st.booleans())
@@ -136,9 +115,7 @@ def test_a_cut_never_leaves_half_a_character(text: str, keep: int, step: int, as
     assert len(brief) <= len(raw)
 
 
-@given(
-    st.text(max_size=30), st.sampled_from([b"\\q", b"\\u12x4", b"\x00", b"\x1f", b"\\"]), st.integers(1, 9)
-)
+@given(st.text(max_size=30), st.sampled_from([b"\\q", b"\\u12x4", b"\0", b"\x1f", b"\\"]), st.integers(1, 9))
 def test_what_is_no_json_is_none_after_the_cut_either(text: str, bad: bytes, step: int) -> None:
     body = json.dumps("x" * 20 + text)[1:-1].encode()
     raw = b'{"type":"user","text":"' + body + bad + b'q0000","uuid":"u"}'
@@ -157,11 +134,12 @@ def test_two_hundred_megabytes_of_one_string_become_a_few_kilobytes_in_no_time()
     abridger = Abridger()
     started = process_time()
     abridger.feed(b'{"type":"user","text":"')
+    megabyte = rb"a line of output, as tools print it, with \"quotes\"\n" * 20_000
     for _ in range(200):
-        abridger.feed(b"x\\n" * 349_525)
+        abridger.feed(megabyte)
     abridger.feed(b'","uuid":"u"}\n')
     brief = abridger.finish()
-    assert process_time() - started < 15
+    assert process_time() - started < 10
     assert brief is not None
     assert len(brief) < 5000
     assert decode(brief.strip()).data["uuid"] == "u"

@@ -73,10 +73,10 @@ class _Numbers:
         return float(text.replace("Infinity", "inf"))
 
     def integer(self, text: str) -> int | float:
-        if len(text) < 400:
-            return int(text)
-        self.quirks.add("huge-number")
-        return float(text)
+        # As the fast decoder does: what 64 bits cannot hold becomes a float.
+        if len(text) <= 20 and -(2**63) <= (value := int(text)) < 2**64:
+            return value
+        return self.real(text)
 
     def real(self, text: str) -> float:
         value = float(text)

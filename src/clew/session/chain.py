@@ -83,7 +83,7 @@ def find_leaf(nodes: Nodes) -> int | None:
     if named is not None:
         row, is_exact = named
         return row if is_exact or not _leads_to(nodes, row, start) else start
-    if rules.leaf == "order-then-time" and not _has_hints(nodes):
+    if rules.leaf == "order-then-time" and _last_prompt(nodes) is None:
         return _newest_descendant(nodes, rows, start)
     return start
 
@@ -136,16 +136,6 @@ def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
         return True
     path = Chain(tuple(reversed(found)), start, known=tuple(nodes.rows))
     return nodes.rules.recovers_parallel and row in with_parallel(nodes.session, path)
-
-
-def _has_hints(nodes: Nodes) -> bool:
-    """Say whether the file has any `last-prompt` that names a line, be it void."""
-    table = nodes.session.table
-    hints = {code for code, kind in enumerate(table.kinds) if kind.partition("/")[0] == "last-prompt"}
-    if not hints:
-        return False
-    rows = (row for row in range(len(table)) if table.kind[row] in hints and not table.flags[row] & SALVAGED)
-    return any(nodes.session.entry(row).text("leafUuid") for row in rows)
 
 
 def _last_prompt(nodes: Nodes) -> tuple[int, int | None] | None:

@@ -196,7 +196,7 @@ class _Maker:
         kind = self.session.table.kind_of(row)
         entry = self.session.entry(row)
         if kind == "user":
-            return Draft("user", _blocks(entry.content), [row], is_prompt=True)
+            return Draft("user", self._said(entry.content), [row], is_prompt=True)
         if kind == "assistant":
             if self.session.table.flags[row] & API_ERROR:
                 return self._drop(row, "an API error, not an answer")
@@ -211,6 +211,20 @@ class _Maker:
         if kind.startswith("attachment"):
             return self._drop(row, "a reminder of the client's own, made anew")
         return self._drop(row, "never sent: a record for the client alone")
+
+    def _said(self, content: object) -> Blocks:
+        blocks = _blocks(content)
+        if self.era.orphan_results != "note":
+            return blocks
+        for at, block in enumerate(blocks):
+            inner = block.get("content")
+            if block.get("type") == "tool_result" and block.get("is_error") and isinstance(inner, list):
+                # The API takes no images in the result of a call that failed.
+                texts = [part for part in cast("list[object]", inner) if as_mapping(part).get("type") != "image"]
+                blocks[at] = {**block, "content": texts}
+        if isinstance(content, list) and len(blocks) == 1 and blocks[0].get("text") == "":
+            return [_text(NO_CONTENT)]
+        return blocks
 
     def _answer(self, content: object, model: str | None) -> Blocks:
         blocks = _blocks(content)
@@ -373,7 +387,7 @@ class _Maker:
                     continue
                 seen.add(block.get("id"))
             kept.append(block)
-        draft.blocks = kept or [_text(CALL_INTERRUPTED)]
+        draft.blocks = kept or [_text(CALL_INTERRUPTED if draft.blocks else NO_CONTENT)]
 
     def _mend_results(self, draft: Draft, calls: list[object], *, before: bool) -> None:
         """Keep one result a call, make those that are missing, take out the others."""

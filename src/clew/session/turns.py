@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from clew.format.blocks import Text, blocks
+from clew.format.kinds import TurnDuration
 from clew.session.calls import Call, pairs
 from clew.session.messages import Message, messages
 from clew.session.prompts import InputKind, read
@@ -190,8 +191,8 @@ class _Builder:
         elif kind == "user" and not flags & HUMAN:
             self._add_input(draft, row)
         elif kind == "system/turn_duration" and self._is_new(row):
-            measured = self._session.entry(row).data.get("durationMs")
-            if isinstance(measured, int | float) and 0 <= measured < 2**53:
+            measured = TurnDuration(self._session.entry(row).data).duration_ms
+            if measured is not None and 0 <= measured < 2**53:
                 draft.measured_ms = (draft.measured_ms or 0) + int(measured)
 
     def _is_again(self, row: int) -> bool:

@@ -92,7 +92,9 @@ class _Glance(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def time(self) -> str | None:
-        return self.timestamp or (self.message.timestamp if self.message else None)
+        if self.timestamp is not None:
+            return self.timestamp
+        return self.message.timestamp if self.message else None
 
 
 _DECODER: Final = msgspec.json.Decoder(_Glance)

@@ -1,0 +1,65 @@
+"""From what a person types to what is read: the store of some config folders, a session file, a session.
+
+Every action that takes a session's name begins here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clew.errors import UnreadableError, UsageError
+from clew.store.files import Skipped, Store, at_path
+from clew.store.heads import group_agents
+from clew.store.names import resolve
+from clew.store.reader import open_session
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clew.session.session import Session
+    from clew.store.files import Listing, SessionFile
+
+
+def open_store(roots: Sequence[Path] = ()) -> Store:
+    """Return the store of the given config folders, or of the user's own without any."""
+    for root in roots:
+        if not root.is_dir():
+            raise UsageError(
+                f"{root} is not a folder" if root.exists() else f"there is no folder {root}",
+                hint="name a config folder, the one that holds projects/",
+            )
+    return Store.at([str(root) for root in roots])
+
+
+def find_file(store: Store, name: str, *, listing: Listing | None = None) -> SessionFile:
+    """Return the file a name stands for: id, start of an id, path, title, readable name, `@1`…"""
+    # Titles are looked for only where no id fits, so the look into every file is rarely paid for.
+    from clew.actions.glances import titles_of
+
+    found = store.listing() if listing is None else listing
+    return resolve(store, name, title_of=titles_of(found), listing=found)
+
+
+def open_named(store: Store, name: str) -> Session:
+    """Read the session a name stands for."""
+    return open_session(find_file(store, name).path)
+
+
+def file_at(path: str | Path) -> SessionFile:
+    """Return the session file at a path, in a store or not."""
+    found = at_path(path)
+    if isinstance(found, Skipped):
+        raise UnreadableError(found.path, found.reason)
+    return found
+
+
+def agent_files(store: Store, file: SessionFile, *, listing: Listing | None = None) -> tuple[SessionFile, ...]:
+    """Return the files of a session's sub-agents, in the order of their paths; none for a sub-agent's own."""
+    if file.is_agent:
+        return ()
+    found = store.listing() if listing is None else listing
+    if file.root is not None and file.root not in store.roots.found:
+        # The session was named by a path outside the folders looked at: its sub-agents lie beside it.
+        found = Store.at([file.root]).listing()
+    return group_agents(found).of(file)

@@ -1,0 +1,494 @@
+"""Read a session: its turns along the whole history or one branch, with what each message and turn cost.
+
+Everything is given lazily, turn by turn: a session of a gigabyte is never held. What a screen makes of it is
+left to the faces.
+"""
+
+from __future__ import annotations
+
+import time
+from array import array
+from bisect import bisect_right
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from clew.actions.opening import agent_files, find_file, open_store
+from clew.errors import ChangedOnDiskError, ClewError, UsageError
+from clew.format.decode import DecodeError, decode
+from clew.session import pricing
+from clew.session.branches import branches, leaves
+from clew.session.calls import call_block, result_block, structured
+from clew.session.chain import chain
+from clew.session.eras import rules
+from clew.session.graph import Graph
+from clew.session.messages import blocks_of
+from clew.session.pricing import Tokens
+from clew.session.prompts import read as read_prompt
+from clew.session.session import SALVAGED, SIDECHAIN, TOOL_RESULT, Session
+from clew.session.subagents import Agent, Source, agents
+from clew.session.turns import main_rows, turns
+from clew.store.live import liveness
+from clew.store.reader import open_session
+from clew.store.sides import side_files
+from clew.store.source import FileSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from clew.format.records import Fragment
+    from clew.session.branches import Branch, Leaf
+    from clew.session.calls import Call
+    from clew.session.messages import Message
+    from clew.session.turns import Turn
+    from clew.store.files import SessionFile
+
+T = TypeVar("T")
+
+SHORTEST: Final = 4
+"""The least of a uuid that names a line or a branch."""
+
+_LARGEST_META: Final = 1 << 20
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(slots=True)
+class Opened:
+    """A session file that was read, with the files of its sub-agents."""
+
+    file: SessionFile
+    session: Session
+    agent_files: tuple[SessionFile, ...] = ()
+    is_cut: bool = False
+    """Whether the file was found cut while it was read."""
+
+    is_being_written: bool = False
+    """Whether the last line is unfinished because someone may be writing it."""
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether some of the file is not exactly one record a line. A line being written is no damage."""
+        return self.is_cut or bool(self.damage) or any(flags & SALVAGED for flags in self.session.table.flags)
+
+    @property
+    def damage(self) -> tuple[Fragment, ...]:
+        """The bytes that are no records, but for a last line that is still being written."""
+        found = self.session.fragments
+        return found[:-1] if self.is_being_written else found
+
+
+def open_reading(roots: Sequence[Path], name: str, *, with_agents: bool = True) -> Opened:
+    """Read the session a name stands for."""
+    store = open_store(roots)
+    listing = store.listing()
+    file = find_file(store, name, listing=listing)
+    beside = agent_files(store, file, listing=listing) if with_agents else ()
+    session = open_session(file.path)
+    source = session.source
+    is_cut = isinstance(source, FileSource) and source.was_cut
+    return Opened(file, session, beside, is_cut, is_being_written(file, session.fragments))
+
+
+def is_being_written(file: SessionFile, fragments: Sequence[Fragment]) -> bool:
+    """Say whether the last of a file's fragments is a line that someone may be writing right now."""
+    return bool(fragments) and fragments[-1].is_last and liveness(file, now=time.time()).is_live
+
+
+# Sub-agents -------------------------------------------------------------------------------------------
+
+
+class _OnDemand:
+    """The bytes of a file that is opened for each read: a session may have more sub-agents than a process
+    may have open files."""
+
+    def __init__(self, path: str, size: int) -> None:
+        self._path = path
+        self.size = size
+
+    def read(self, offset: int, length: int) -> bytes:
+        with FileSource(self._path) as source:
+            return source.read(offset, min(length, max(0, self.size - offset)))
+
+
+def sub_agents(opened: Opened) -> tuple[Agent, ...]:
+    """Return the sub-agents of a session under the calls that started them; unreadable files are left out."""
+    sources: list[Source] = []
+    for file in opened.agent_files:
+        try:
+            read = open_session(file.path)
+        except ClewError:
+            continue
+        session = Session(_OnDemand(file.path, read.source.size), read.table, read.fragments, name=read.name)
+        agent_id = file.id.removeprefix("agent-")
+        sources.append(Source(agent_id, session, file.path, _meta(file)))
+    return agents(opened.session, sources)
+
+
+def _meta(file: SessionFile) -> Mapping[str, object]:
+    for side in side_files(file).files:
+        if side.kind == "meta" and side.size <= _LARGEST_META:
+            try:
+                with FileSource(side.path) as source:
+                    return decode(source.read(0, source.size)).data
+            except (ClewError, DecodeError):
+                return {}
+    return {}
+
+
+def agent_turns(session: Session, agent: Agent) -> tuple[Session, tuple[Turn, ...]]:
+    """Return where a sub-agent's lines are, and its turns."""
+    if agent.source is not None:
+        return agent.source.session, turns(agent.source.session)
+    return session, turns(session, agent.rows)
+
+
+# What is read -----------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Reading:
+    """The turns that were asked for, and how they hang together."""
+
+    opened: Opened
+    turns: tuple[Turn, ...]
+    """All turns of the way that is read, whether asked for or not."""
+
+    wanted: range
+    """Which of them were asked for, by their place."""
+
+    before: Sequence[int]
+    """The rows before the first turn."""
+
+    graph: Graph
+    active: int | None
+    """The row the client would go on from."""
+
+    is_whole: bool
+    """Whether the whole history is read, every branch of it, and not one way through it."""
+
+    damage: Mapping[int, Sequence[Fragment]]
+    """The bytes that are no records, by the place of the turn they stand in; before the first turn -1."""
+
+    on_active: bytearray
+    """For each row whether it lies on the way to where the client would go on."""
+
+    turn_of: array[int]
+    """For each row the place of its turn, -1 for none."""
+
+    @property
+    def session(self) -> Session:
+        """The session."""
+        return self.opened.session
+
+    def asked(self) -> Iterator[tuple[int, Turn]]:
+        """Give the turns that were asked for, each with its place among all."""
+        return ((at, self.turns[at]) for at in self.wanted)
+
+    def is_off(self, turn: Turn) -> bool:
+        """Say whether a turn is not on the way to where the client would go on."""
+        row = turn.prompt_row
+        return (
+            self.is_whole
+            and self.active is not None
+            and row is not None
+            and bool(self.session.table.uuid[row])
+            and not self.on_active[row]
+        )
+
+    def goes_back_to(self, at: int) -> int | None:
+        """Return the number of the turn a turn goes on from, where that is not the one before it.
+
+        0 is the very beginning.
+        """
+        row = self.turns[at].prompt_row
+        if not self.is_whole or at == 0 or row is None or not self.session.table.uuid[row]:
+            return None
+        over = self.graph.above[row]
+        place = -1 if over < 0 else self.turn_of[over]
+        if place >= at - 1:
+            return None
+        return 0 if place < 0 else self.turns[place].n
+
+
+def read_turns(
+    opened: Opened,
+    *,
+    at: str | None = None,
+    branch: str | None = None,
+    first: int | None = None,
+    last: int | None = None,
+) -> Reading:
+    """Cut a session into turns: the whole history, the way to a line (`at`), or to the end of a branch."""
+    session = opened.session
+    graph = Graph(session)
+    active = chain(session, rules()).leaf
+    rows: Sequence[int]
+    if at is not None:
+        rows = way_to(session, graph, find_line(session, at))
+    elif branch is not None:
+        rows = way_to(session, graph, find_branch(session, graph, active, branch).row)
+    else:
+        rows = main_rows(session)
+    found = turns(session, rows)
+    on_active = bytearray(len(session))
+    for row in graph.history(active) if active is not None else ():
+        on_active[row] = 1
+    return Reading(
+        opened,
+        found,
+        _asked(found, first, last),
+        _before(rows, found),
+        graph,
+        active,
+        at is None and branch is None,
+        _damage(opened, found),
+        on_active,
+        _places(session, found),
+    )
+
+
+def _asked(found: tuple[Turn, ...], first: int | None, last: int | None) -> range:
+    if first is None and last is None:
+        return range(len(found))
+    numbers = [turn.n for turn in found]
+    if not numbers:
+        raise UsageError("there are no turns here")
+    low = numbers[0] if first is None else first
+    high = numbers[-1] if last is None else last
+    inside = [at for at, n in enumerate(numbers) if low <= n <= high]
+    if not inside:
+        wanted = f"turn {low}" if low == high else f"turns {low}-{high}"
+        raise UsageError(
+            f"there is no {wanted}" if low == high else f"there are no {wanted}",
+            hint=f"the turns here are {numbers[0]} to {numbers[-1]}",
+        )
+    return range(inside[0], inside[-1] + 1)
+
+
+def _before(rows: Sequence[int], found: tuple[Turn, ...]) -> Sequence[int]:
+    if not found:
+        return rows
+    start = found[0].rows[0] if found[0].rows else None
+    return rows[: rows.index(start)] if start is not None else ()
+
+
+def _places(session: Session, found: tuple[Turn, ...]) -> array[int]:
+    places = array("i", b"\xff\xff\xff\xff" * len(session))
+    for at, turn in enumerate(found):
+        for row in turn.rows:
+            places[row] = at
+    return places
+
+
+def _damage(opened: Opened, found: tuple[Turn, ...]) -> Mapping[int, Sequence[Fragment]]:
+    """Give each fragment to the turn it stands in."""
+    offset = opened.session.table.offset
+    # Where children stand before their parents the turns do not begin in order; damage goes by the file.
+    starts = sorted((offset[turn.rows[0]], at) for at, turn in enumerate(found) if turn.rows)
+    damage: dict[int, list[Fragment]] = {}
+    for fragment in opened.damage:
+        over = bisect_right(starts, (fragment.offset, len(found))) - 1
+        damage.setdefault(starts[over][1] if over >= 0 else -1, []).append(fragment)
+    return damage
+
+
+def way_to(session: Session, graph: Graph, end: int) -> list[int]:
+    """Return the rows from the very beginning to `end`, the other calls of its answers and their results too."""
+    table = session.table
+    path = graph.history(end)
+    if len(path) == 1 and path[0] == end and not graph.is_node(end):
+        return [row for row in main_rows(session) if row <= end]
+    place = {row: at for at, row in enumerate(path)}
+    answers = {table.message[row] for row in path if table.message[row]}
+    order = [(at, -1, row) for row, at in place.items()]
+    for row in graph.nodes():
+        if row in place:
+            continue
+        over = graph.parent[row]
+        is_part = table.message[row] in answers and bool(table.message[row])
+        is_result = table.flags[row] & TOOL_RESULT and over >= 0 and table.message[over] in answers
+        is_same_side = over < 0 or not (table.flags[row] ^ table.flags[over]) & SIDECHAIN
+        if (is_part or (is_result and table.message[over])) and is_same_side:
+            anchor = over
+            while anchor >= 0 and anchor not in place:
+                anchor = graph.parent[anchor]
+            if anchor >= 0:
+                order.append((place[anchor], row, row))
+    order.sort()
+    return [row for _, _, row in order]
+
+
+def find_line(session: Session, uuid: str) -> int:
+    """Return the row of the line with that uuid, or with the only one that starts so."""
+    row = session.row(uuid)
+    if row is not None:
+        return row
+    if len(uuid) >= SHORTEST:
+        start = uuid.lower()
+        found = {
+            entry.uuid: row
+            for row, entry in enumerate(session.entries())
+            if entry.uuid is not None and entry.uuid.lower().startswith(start)
+        }
+        if len(found) > 1:
+            some = ", ".join(list(found)[:4])
+            raise UsageError(
+                f"{len(found)} lines have a uuid that starts with {uuid!r}", hint=f"one of: {some}"
+            )
+        if found:
+            return found.popitem()[1]
+    raise UsageError(f"no line of this session has the uuid {uuid!r}", hint="clew tree lists where it ends")
+
+
+def ends(session: Session, graph: Graph, active: int | None) -> tuple[tuple[Leaf, ...], tuple[Branch, ...]]:
+    """Return the leaves of a session and its branches."""
+    found = leaves(session, graph, active=active)
+    return found, branches(session, found)
+
+
+def find_branch(session: Session, graph: Graph, active: int | None, name: str) -> Leaf:
+    """Return the end of a branch: by its number in `clew tree`, or the start of its last line's uuid."""
+    found, others = ends(session, graph, active)
+    if name.isdecimal() and len(name) < SHORTEST:
+        if 1 <= int(name) <= len(others):
+            return others[int(name) - 1].leaf
+    elif len(name) >= SHORTEST:
+        start = name.lower()
+        fitting = [leaf for leaf in found if leaf.uuid is not None and leaf.uuid.lower().startswith(start)]
+        if len(fitting) == 1:
+            return fitting[0]
+    count = len(others)
+    said = "no branches" if not count else "1 branch" if count == 1 else f"{count} branches"
+    raise UsageError(f"there is no branch {name!r}; the session has {said}", hint="clew tree lists them")
+
+
+# What it cost -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Tokens and money; None for money when a price is not known."""
+
+    tokens: Tokens = Tokens()
+    cost_usd: float | None = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        known = self.cost_usd is not None and other.cost_usd is not None
+        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
+        return Spent(self.tokens + other.tokens, cost)
+
+
+def spent(session: Session, message: Message) -> Spent:
+    """Return what one message cost. What the client wrote itself cost nothing."""
+    if message.is_synthetic or message.is_api_error or message.usage_row is None:
+        return Spent()
+    usage = pricing.read_usage(session.entry(message.usage_row).usage)
+    cost = pricing.cost_of(message.model, usage, time_ms=message.started)
+    return Spent(usage.tokens, 0.0 if cost is None and not usage.tokens.total else cost)
+
+
+def turn_spent(session: Session, turn: Turn) -> Spent:
+    """Return what a turn cost, without its sub-agents."""
+    total = Spent()
+    for message in turn.messages:
+        total += spent(session, message)
+    return total
+
+
+# As a document ----------------------------------------------------------------------------------------
+
+
+def show_document(reading: Reading, places: Iterator[int] | None = None) -> dict[str, object]:
+    """Return the reading in the shape of `clew show --json`; its turns are an iterator, to be gone through once."""
+    wanted = iter(reading.wanted) if places is None else places
+    return {
+        "session": reading.opened.file.id,
+        "path": reading.opened.file.path,
+        "turns": until_cut(reading.opened, (turn_document(reading, reading.turns[at]) for at in wanted)),
+    }
+
+
+def turn_document(reading: Reading, turn: Turn) -> dict[str, object]:
+    """Return a turn as `clew show --json` gives it; messages and calls are iterators."""
+    session, opened = reading.session, reading.opened
+    prompt = None if turn.prompt_row is None else session.entry(turn.prompt_row)
+    total = turn_spent(session, turn)
+    return {
+        "n": turn.n,
+        "uuid": None if prompt is None else prompt.uuid,
+        "round": turn.round,
+        "input_kind": turn.input_kind,
+        "prompt": None if prompt is None else read_prompt(prompt).words,
+        "started": iso(turn.started),
+        "ended": iso(turn.ended),
+        "duration_ms": turn.duration_ms,
+        "messages": until_cut(opened, (_message(session, message) for message in turn.messages)),
+        "calls": until_cut(opened, (_call(session, call) for call in turn.calls)),
+        "tokens": tokens_document(total.tokens),
+        "cost_usd": total.cost_usd,
+        "status": turn.status,
+    }
+
+
+def _message(session: Session, message: Message) -> dict[str, object]:
+    cost = spent(session, message)
+    return {
+        "id": message.id,
+        "uuids": [session.entry(row).uuid for row in message.rows],
+        "request_id": message.request_id,
+        "model": message.model,
+        "stop_reason": message.stop_reason,
+        "blocks": [block.raw for _, block in blocks_of(session, message)],
+        "tokens": tokens_document(cost.tokens),
+        "cost_usd": cost.cost_usd,
+    }
+
+
+def _call(session: Session, call: Call) -> dict[str, object]:
+    result = result_block(session, call)
+    return {
+        "id": call.id,
+        "uuid": session.entry(call.row).uuid,
+        "result_uuid": None if call.result_row is None else session.entry(call.result_row).uuid,
+        "name": call.name,
+        "input": call_block(session, call).data.get("input"),
+        "result": None if result is None else result.data.get("content"),
+        "structured": structured(session, call),
+        "is_error": call.is_error,
+        "duration_ms": call.duration_ms,
+        "agent_id": call.agent_id,
+    }
+
+
+def tokens_document(tokens: Tokens) -> dict[str, int]:
+    """Return token counts in their JSON shape."""
+    return {
+        "input": tokens.input,
+        "output": tokens.output,
+        "cache_read": tokens.cache_read,
+        "cache_write_5m": tokens.cache_write_5m,
+        "cache_write_1h": tokens.cache_write_1h,
+    }
+
+
+def iso(ms: int | None) -> str | None:
+    """Return a time in milliseconds as ISO 8601 in UTC; None for none, and for what no calendar has."""
+    moment = moment_of(ms)
+    return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def moment_of(ms: int | None) -> datetime | None:
+    """Return a time in milliseconds as a moment."""
+    try:
+        return None if ms is None else _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:
+        return None
+
+
+def until_cut(opened: Opened, items: Iterator[T]) -> Iterator[T]:
+    """Give what can be read; a file that is cut meanwhile ends the list, and the session is damaged."""
+    try:
+        yield from items
+    except ChangedOnDiskError:
+        opened.is_cut = True

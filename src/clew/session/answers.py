@@ -1,0 +1,277 @@
+"""What counting needs of a line that may be an answer of the model, and of no other: two roads to it.
+
+The quick road is a typed decoder that passes over what it was not asked for. Where something is not of the
+type expected it refuses, and `read_slowly` gives the same facts from a tolerant reading. Law: both agree.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
+
+import msgspec
+
+from clew.format.decode import DecodeError
+from clew.format.entry import Entry, as_mapping
+from clew.format.salvage import pieces
+from clew.session.pricing import Tokens, cache_writes, count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+Depth = Literal["usage", "place", "calls"]
+"""How much is read of a line: the usage alone, also where and by whom, also the tools called."""
+
+Advisors = tuple[tuple[str, Tokens], ...]
+
+# A count outside of this is damage: the typed decoder refuses it, and the slow road makes it 0.
+_Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
+
+
+class Split(msgspec.Struct, gc=False):
+    """How long the tokens written to the cache were to stay there."""
+
+    ephemeral_5m_input_tokens: _Count | None = None
+    ephemeral_1h_input_tokens: _Count | None = None
+
+
+class Iteration(msgspec.Struct, gc=False):
+    """One of the steps an answer was made in."""
+
+    type: str | None = None
+    model: str | None = None
+    input_tokens: _Count | None = None
+    output_tokens: _Count | None = None
+    cache_read_input_tokens: _Count | None = None
+    cache_creation_input_tokens: _Count | None = None
+    cache_creation: Split | None = None
+
+
+class Requests(msgspec.Struct, gc=False):
+    """What the API's own tools did."""
+
+    web_search_requests: _Count | None = None
+    web_fetch_requests: _Count | None = None
+
+
+class Usage(msgspec.Struct, gc=False):
+    """The usage as written on one line."""
+
+    input_tokens: _Count | None = None
+    output_tokens: _Count | None = None
+    cache_read_input_tokens: _Count | None = None
+    cache_creation_input_tokens: _Count | None = None
+    cache_creation: Split | None = None
+    server_tool_use: Requests | None = None
+    service_tier: str | None = None
+    speed: str | None = None
+    inference_geo: str | None = None
+    iterations: list[Iteration] | None = None
+
+
+class Block(msgspec.Struct, gc=False):
+    """A content block, as far as it may be a call."""
+
+    type: str | None = None
+    id: str | None = None
+    name: str | None = None
+
+
+class Message(msgspec.Struct, gc=False):
+    """The API message, without its content."""
+
+    id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    timestamp: str | None = None
+    usage: Usage | None = None
+
+
+class Answer(msgspec.Struct, rename="camel", gc=False):
+    """One line. Every field is optional: most lines are no answers."""
+
+    type: str | None = None
+    timestamp: str | None = None
+    request_id: str | None = None
+    is_api_error_message: bool | None = None
+    message: Message | None = None
+    total_cost_usd: int | float | None = msgspec.field(default=None, name="totalCostUSD")
+
+    @property
+    def role(self) -> str | None:
+        """The line's type; where there is none, the role of its message."""
+        return self.type or (self.message.role if self.message else None)
+
+    @property
+    def time(self) -> str | None:
+        """The time as written: the line's own before its message's."""
+        if self.timestamp is None and self.message is not None:
+            return self.message.timestamp
+        return self.timestamp
+
+
+class PlacedAnswer(Answer, rename="camel", gc=False):
+    """A line with where it was written and by whom."""
+
+    session_id: str | None = None
+    cwd: str | None = None
+    git_branch: str | None = None
+    agent_id: str | None = None
+    is_sidechain: bool | None = None
+
+
+class CallingMessage(Message, gc=False):
+    """The API message with its content."""
+
+    content: str | list[Block] | None = None
+
+
+class CallingAnswer(PlacedAnswer, rename="camel", gc=False):
+    """A line with the calls it makes."""
+
+    message: CallingMessage | None = None  # pyright: ignore[reportIncompatibleVariableOverride]  # the decoder makes it, no one assigns another
+
+
+_USAGE: Final = msgspec.json.Decoder(Answer)
+_PLACE: Final = msgspec.json.Decoder(PlacedAnswer)
+_CALLS: Final = msgspec.json.Decoder(CallingAnswer)
+
+
+def reader(depth: Depth) -> Callable[[bytes], Answer]:
+    """Return the quick road: it raises ValueError or RecursionError for what only the slow one can tell."""
+    match depth:
+        case "usage":
+            return _USAGE.decode
+        case "place":
+            return _PLACE.decode
+        case "calls":
+            return _CALLS.decode
+
+
+def written_to_cache(total: int | None, split: Split | None) -> tuple[int, int]:
+    """Return the tokens written to the cache for 5 minutes and for 1 hour."""
+    if split is None:
+        return total or 0, 0
+    short, long = split.ephemeral_5m_input_tokens, split.ephemeral_1h_input_tokens
+    return cache_writes(total or 0, short or 0, long or 0)
+
+
+def advisors(iterations: Iterable[Iteration] | None) -> Advisors:
+    """Return the steps that another model did; the counts at the top of the usage hold all the rest."""
+    return tuple(
+        (
+            one.model,
+            Tokens(
+                one.input_tokens or 0,
+                one.output_tokens or 0,
+                one.cache_read_input_tokens or 0,
+                *written_to_cache(one.cache_creation_input_tokens, one.cache_creation),
+            ),
+        )
+        for one in iterations or ()
+        if one.type == "advisor_message" and one.model is not None
+    )
+
+
+# --- the slow road ------------------------------------------------------------------------------------------
+
+
+def read_slowly(raw: bytes) -> tuple[list[tuple[CallingAnswer, bytes]], int]:
+    """Return the records of a line with their own bytes, and how many stretches of it are damaged."""
+    found: list[tuple[CallingAnswer, bytes]] = []
+    damaged = 0
+    for piece in pieces(raw):
+        if piece.kind == "record" and piece.decoded is not None:
+            body = raw[piece.start : piece.end]
+            found.append((_answer(Entry(body, decoded=piece.decoded)), body))
+        elif piece.kind == "fragment":
+            # The end of a file that is still being written is not damaged, only unfinished.
+            damaged += raw.endswith(b"\n") or piece.damage != "torn"
+    return found, damaged
+
+
+def uuid_of(raw: bytes) -> str | None:
+    """Return the line's own id."""
+    try:
+        return Entry(raw.strip()).uuid
+    except DecodeError:
+        return None
+
+
+def _answer(entry: Entry) -> CallingAnswer:
+    message = entry.data.get("message")
+    return CallingAnswer(
+        type=entry.text("type"),
+        timestamp=entry.timestamp,
+        request_id=entry.request_id,
+        is_api_error_message=entry.is_api_error,
+        message=_message(cast("Mapping[str, object]", message)) if isinstance(message, dict) else None,
+        total_cost_usd=_number(entry.data.get("totalCostUSD")),
+        session_id=entry.session_id,
+        cwd=entry.cwd,
+        git_branch=entry.git_branch,
+        agent_id=entry.agent_id,
+        is_sidechain=entry.is_sidechain,
+    )
+
+
+def _message(data: Mapping[str, object]) -> CallingMessage:
+    usage, content = data.get("usage"), data.get("content")
+    return CallingMessage(
+        id=_text(data, "id"),
+        role=_text(data, "role"),
+        model=_text(data, "model"),
+        usage=_usage(cast("Mapping[str, object]", usage)) if isinstance(usage, dict) else None,
+        content=_blocks(cast("list[object]", content)) if isinstance(content, list) else None,
+    )
+
+
+def _usage(data: Mapping[str, object]) -> Usage:
+    asked, iterations = as_mapping(data.get("server_tool_use")), data.get("iterations")
+    return Usage(
+        input_tokens=count(data.get("input_tokens")),
+        output_tokens=count(data.get("output_tokens")),
+        cache_read_input_tokens=count(data.get("cache_read_input_tokens")),
+        cache_creation_input_tokens=count(data.get("cache_creation_input_tokens")),
+        cache_creation=_split(data),
+        server_tool_use=Requests(
+            count(asked.get("web_search_requests")), count(asked.get("web_fetch_requests"))
+        ),
+        service_tier=_text(data, "service_tier"),
+        speed=_text(data, "speed"),
+        inference_geo=_text(data, "inference_geo"),
+        iterations=[_iteration(as_mapping(one)) for one in cast("list[object]", iterations)]
+        if isinstance(iterations, list)
+        else None,
+    )
+
+
+def _split(data: Mapping[str, object]) -> Split:
+    split = as_mapping(data.get("cache_creation"))
+    short, long = split.get("ephemeral_5m_input_tokens"), split.get("ephemeral_1h_input_tokens")
+    return Split(count(short), count(long))
+
+
+def _iteration(data: Mapping[str, object]) -> Iteration:
+    return Iteration(
+        type=_text(data, "type"),
+        model=_text(data, "model"),
+        input_tokens=count(data.get("input_tokens")),
+        output_tokens=count(data.get("output_tokens")),
+        cache_read_input_tokens=count(data.get("cache_read_input_tokens")),
+        cache_creation_input_tokens=count(data.get("cache_creation_input_tokens")),
+        cache_creation=_split(data),
+    )
+
+
+def _blocks(content: Iterable[object]) -> list[Block]:
+    found = (as_mapping(item) for item in content)
+    return [Block(_text(block, "type"), _text(block, "id"), _text(block, "name")) for block in found]
+
+
+def _text(data: Mapping[str, object], name: str) -> str | None:
+    value = data.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _number(value: object) -> int | float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,145 @@
+"""Days, weeks, months and five-hour blocks, as the user's own zone has them, and the moments people write.
+
+A zone of None is the machine's own. Times are milliseconds since 1970 in UTC, or texts as files have them.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final, Literal
+
+from clew.format.times import iso, milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import tzinfo
+
+Period = Literal["day", "week", "month"]
+
+Slot = tuple[str, int | None]
+"""A period's name, and the UTC day (days since 1970) that a price depends on; None when no time is known."""
+
+UNKNOWN: Final = "unknown"
+"""The name of the period of a message that has no time."""
+
+HOUR_MS: Final = 3_600_000
+DAY_MS: Final = 24 * HOUR_MS
+BLOCK_MS: Final = 5 * HOUR_MS
+"""How long the client's usage limits count together."""
+
+_NO_SLOT: Final[Slot] = (UNKNOWN, None)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Calendar:
+    """Finds the period of a time in a zone. Nearly every answer comes from what was found for its hour."""
+
+    def __init__(self, period: Period, zone: tzinfo | None) -> None:
+        self._period: Period = period
+        self._zone = zone
+        self._hours: dict[str, Slot | None] = {}
+        self._minutes: dict[str, Slot] = {}
+        self._slots: dict[Slot, Slot] = {}
+
+    def slot(self, time: str | None) -> Slot:
+        """Return the period of a time as written in a file; the same object for the same period and day."""
+        if time is None:
+            return _NO_SLOT
+        if len(time) != 24 or time[23] != "Z" or time[10] != "T":
+            usual = iso(milliseconds(time))
+            if usual is None:
+                return _NO_SLOT
+            time = usual
+        hour = time[:13]
+        try:
+            found = self._hours[hour]
+        except KeyError:
+            found = self._hours[hour] = self._of_hour(hour)
+        return self._of_minute(time[:16]) if found is None else found
+
+    def _of_hour(self, hour: str) -> Slot | None:
+        """Return the period of a whole hour, or None where a new one begins within it (as in India)."""
+        first, last = self._of_text(f"{hour}:00"), self._of_text(f"{hour}:59")
+        return first if first is last else None
+
+    def _of_minute(self, minute: str) -> Slot:
+        try:
+            return self._minutes[minute]
+        except KeyError:
+            found = self._minutes[minute] = self._of_text(minute)
+            return found
+
+    def _of_text(self, minute: str) -> Slot:
+        ms = milliseconds(f"{minute}:00.000Z")
+        if ms is None:
+            return _NO_SLOT
+        slot = self.name(ms), ms // DAY_MS
+        return self._slots.setdefault(slot, slot)
+
+    def name(self, ms: int) -> str:
+        """Return the name of the period that holds a moment: 2026-02-03, 2026-W06 (ISO), 2026-02."""
+        local = local_time(ms, self._zone)
+        match self._period:
+            case "day":
+                return f"{local:%Y-%m-%d}" if local.year > 999 else local.date().isoformat()
+            case "week":
+                year, week, _ = local.isocalendar()
+                return f"{year:04}-W{week:02}"
+            case "month":
+                return f"{local.year:04}-{local.month:02}"
+
+
+def local_time(ms: int, zone: tzinfo | None) -> datetime:
+    """Return a moment in a zone; in UTC at the ends of the calendar, where that cannot be."""
+    moment = _EPOCH + timedelta(milliseconds=ms)
+    try:
+        return moment.astimezone(zone)
+    except (OverflowError, ValueError, OSError):
+        return moment
+
+
+class Blocks:
+    """The five-hour blocks of some times: one begins with the hour of the first message after the last ended."""
+
+    def __init__(self, times: Iterable[int]) -> None:
+        self.starts: list[int] = []
+        last = 0
+        for ms in sorted(times):
+            if not self.starts or ms - self.starts[-1] >= BLOCK_MS or ms - last >= BLOCK_MS:
+                self.starts.append(ms - ms % HOUR_MS)
+            last = ms
+
+    def start(self, ms: int) -> int:
+        """Return when the block began that holds a moment of those given."""
+        return self.starts[bisect_right(self.starts, ms) - 1]
+
+
+_AGO: Final = re.compile(r"(\d{1,6})\s*(m|min|h|d|w|mo|y)", re.ASCII)
+_DATE: Final = re.compile(r"\d{4}-?\d\d-?\d\d", re.ASCII)
+_MINUTES: Final = {"m": 1, "min": 1, "h": 60, "d": 1440, "w": 10080, "mo": 43200, "y": 525_600}
+
+
+def moment(text: str, *, now: int, zone: tzinfo | None, is_end: bool = False) -> int | None:
+    """Return the moment a person wrote: `2d` (ago), `2026-02-03`, `today`, or a full ISO time; None if neither.
+
+    A day is its beginning in the zone, or with `is_end` its end, so that a day given twice is that day.
+    """
+    text = text.strip()
+    if ago := _AGO.fullmatch(text.lower()):
+        return now - int(ago[1]) * _MINUTES[ago[2]] * 60_000
+    day = {"today": 0, "yesterday": 1}.get(text.lower())
+    try:
+        if day is not None:
+            written = local_time(now, zone).replace(tzinfo=None) - timedelta(days=day)
+            written = datetime(written.year, written.month, written.day)
+        else:
+            written = datetime.fromisoformat(text)
+        if is_end and (day is not None or _DATE.fullmatch(text)):
+            written += timedelta(days=1)
+        if written.tzinfo is None:
+            written = written.replace(tzinfo=zone).astimezone(UTC)
+        return round((written - _EPOCH) / timedelta(milliseconds=1))
+    except (ValueError, OverflowError, OSError):
+        return None
