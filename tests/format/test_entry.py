@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from tests.fuzz.lines import corpus
 
 from clew.format.entry import Entry, as_mapping
 
-FULL = {
+FULL: dict[str, Any] = {
     "type": "assistant",
     "subtype": "s",
     "uuid": "u",

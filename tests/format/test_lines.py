@@ -6,7 +6,6 @@ import io
 import json
 import re
 from time import process_time
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -18,9 +17,6 @@ from clew.format import lines
 from clew.format.decode import DecodeError, decode
 from clew.format.lines import Abridger, BytesSource, Line, LongLine, join, readline_from, split, stream
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 @given(st.binary(), st.integers(0, 1 << 40))
 def test_any_bytes_survive_a_round_trip(data: bytes, start: int) -> None:
@@ -31,10 +27,10 @@ def test_any_bytes_survive_a_round_trip(data: bytes, start: int) -> None:
     ]
 
 
-@pytest.mark.parametrize("path", files(), ids=lambda path: path.name)
-def test_every_sample_survives_a_round_trip(path: Path) -> None:
-    data = path.read_bytes()
-    assert join(split(data)) == data
+def test_every_sample_survives_a_round_trip() -> None:
+    for path in files():
+        data = path.read_bytes()
+        assert join(split(data)) == data, path
 
 
 def test_only_a_newline_ends_a_line() -> None:

@@ -19,7 +19,8 @@ from clew.format.skim import Skim, skim, skim_entry
 
 NAMES = (
     "type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "cwd", "version",
-    "gitBranch", "requestId", "agentId", "slug", "operation", "leafUuid", "isMeta", "isSidechain", "isCompactSummary",
+    "gitBranch", "requestId", "agentId", "slug", "operation",
+    "leafUuid", "isMeta", "isSidechain", "isCompactSummary",
     "isApiErrorMessage", "content", "message", "data", "attachment",
 )  # fmt: skip
 

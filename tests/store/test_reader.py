@@ -7,6 +7,7 @@ import os
 import tempfile
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -23,6 +24,9 @@ from clew.store import reader
 from clew.store.files import Store
 from clew.store.reader import Cursor, Growth, cursor_at, open_session, read_new
 from clew.store.source import FileSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 Item = tuple[str, int, int, int, object]
 
@@ -165,26 +169,29 @@ def test_stopping_early_gives_the_last_line_again(tmp_path: Path) -> None:
     assert [item.number for item in read_new(path, growth.cursor)] == [2, 2, 3]
 
 
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (lambda path: os.truncate(path, 100), "cut"),
-        (lambda path: os.truncate(path, 0), "cut"),
-        (lambda path: _same_file(path, lines(3, start=4)), "rewritten"),
-        (lambda path: _same_file(path, lines(9, start=4)), "rewritten"),
-        (lambda path: _same_file(path, lines(2) + line(9)), "rewritten"),
-        (lambda path: _same_file(path, line(9) + lines(3)[len(line(9)) :]), "rewritten"),
-        (lambda path: put(path.with_name("y"), lines(3)).rename(path), "replaced"),
-    ],
-    ids=["cut", "emptied", "same size", "grown too", "last line", "first line", "replaced by the same"],
-)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType, reportUnknownMemberType] # changes of all kinds
-def test_a_file_that_is_not_what_it_was_is_read_from_the_start(
-    tmp_path: Path, change: object, why: str
-) -> None:
+CHANGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "cut": (lambda path: os.truncate(path, 100), "cut"),
+    "emptied": (lambda path: os.truncate(path, 0), "cut"),
+    "other lines of the same size": (lambda path: _same_file(path, lines(3, start=4)), "rewritten"),
+    "other lines and more": (lambda path: _same_file(path, lines(9, start=4)), "rewritten"),
+    "another last line": (lambda path: _same_file(path, lines(2) + line(9)), "rewritten"),
+    "another first line": (
+        lambda path: _same_file(path, line(9) + lines(3)[len(line(9)) :]),
+        "rewritten",
+    ),
+    "another file with the same lines": (
+        lambda path: put(path.with_name("y"), lines(3)).rename(path),
+        "replaced",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_file_that_is_not_what_it_was_is_read_from_the_start(tmp_path: Path, name: str) -> None:
+    change, why = CHANGES[name]
     path = put(tmp_path / "x.jsonl", lines(3))
     growth = read_new(path)
     assert len(list(growth)) == 3
-    assert callable(change)
     change(path)
     again = read_new(path, growth.cursor)
     assert (again.why, again.restarted) == (why, True)
@@ -328,12 +335,14 @@ def test_what_is_no_cursor_is_none(tmp_path: Path) -> None:
     good = growth.cursor.as_json()
     assert Cursor.from_json(good) is not None
     for name in good:
-        for odd in (None, True, 1.5, [], {}, "text" if isinstance(good[name], int) else 5):
+        wrong: list[object] = [None, True, 1.5, [], {}, "text" if isinstance(good[name], int) else 5]
+        for odd in wrong:
             assert Cursor.from_json({**good, name: odd}) is None
         assert Cursor.from_json({key: good[key] for key in good if key != name}) is None
     assert Cursor.from_json({**good, "offset": -1}) is None
     assert Cursor.from_json({**good, "offset": growth.cursor.size + 1}) is None
-    for odd in (None, [], "x", 5, {}):
+    others: list[object] = [None, [], "x", 5, {}]
+    for odd in others:
         assert Cursor.from_json(odd) is None
 
 

@@ -50,6 +50,7 @@ SHORTEST: Final = 4
 """The least of a uuid that names a line or a branch."""
 
 _LARGEST_META: Final = 1 << 20
+_NO_TOKENS: Final = Tokens()
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -99,8 +100,7 @@ def is_being_written(file: SessionFile, fragments: Sequence[Fragment]) -> bool:
 
 
 class _OnDemand:
-    """The bytes of a file that is opened for each read: a session may have more sub-agents than a process
-    may have open files."""
+    """The bytes of a file that is opened for each read: there may be more sub-agents than open files."""
 
     def __init__(self, path: str, size: int) -> None:
         self._path = path
@@ -294,7 +294,7 @@ def _damage(opened: Opened, found: tuple[Turn, ...]) -> Mapping[int, Sequence[Fr
 
 
 def way_to(session: Session, graph: Graph, end: int) -> list[int]:
-    """Return the rows from the very beginning to `end`, the other calls of its answers and their results too."""
+    """Return the rows from the very beginning to `end`, the parallel calls and results beside it too."""
     table = session.table
     path = graph.history(end)
     if len(path) == 1 and path[0] == end and not graph.is_node(end):
@@ -370,7 +370,7 @@ def find_branch(session: Session, graph: Graph, active: int | None, name: str) -
 class Spent:
     """Tokens and money; None for money when a price is not known."""
 
-    tokens: Tokens = Tokens()
+    tokens: Tokens = _NO_TOKENS
     cost_usd: float | None = 0.0
 
     def __add__(self, other: Spent) -> Spent:
@@ -400,7 +400,7 @@ def turn_spent(session: Session, turn: Turn) -> Spent:
 
 
 def show_document(reading: Reading, places: Iterator[int] | None = None) -> dict[str, object]:
-    """Return the reading in the shape of `clew show --json`; its turns are an iterator, to be gone through once."""
+    """Return the reading in the shape of `clew show --json`; its turns are an iterator, for one use."""
     wanted = iter(reading.wanted) if places is None else places
     return {
         "session": reading.opened.file.id,

@@ -112,7 +112,6 @@ class Answer(msgspec.Struct, rename="camel", gc=False):
 class PlacedAnswer(Answer, rename="camel", gc=False):
     """A line with where it was written and by whom."""
 
-    session_id: str | None = None
     cwd: str | None = None
     git_branch: str | None = None
     agent_id: str | None = None
@@ -206,7 +205,6 @@ def _answer(entry: Entry) -> CallingAnswer:
         is_api_error_message=entry.is_api_error,
         message=_message(cast("Mapping[str, object]", message)) if isinstance(message, dict) else None,
         total_cost_usd=_number(entry.data.get("totalCostUSD")),
-        session_id=entry.session_id,
         cwd=entry.cwd,
         git_branch=entry.git_branch,
         agent_id=entry.agent_id,

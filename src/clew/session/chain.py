@@ -135,7 +135,7 @@ def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
     if row in found:
         return True
     path = Chain(tuple(reversed(found)), start, known=tuple(nodes.rows))
-    return nodes.rules.recovers_parallel and row in with_parallel(nodes.session, path)
+    return nodes.rules.recovers_parallel and row in with_parallel(nodes.session, path, nodes.rules)
 
 
 def _last_prompt(nodes: Nodes) -> tuple[int, int | None] | None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from clew.session.session import Session
 
 NO_RESPONSE: Final = "No response requested."
+GO_ON: Final = "Continue from where you left off."
 NO_CONTENT: Final = "(no content)"
 CALL_INTERRUPTED: Final = "[Tool use interrupted]"
 ORPHANS_REMOVED: Final = "[Orphaned tool result removed due to conversation resume]"
@@ -174,7 +175,7 @@ class _Maker:
         self._renames = dict(era.renames)
 
     def drafts(self, path: Chain) -> list[Draft]:
-        rows = with_parallel(self.session, path) if self.era.recovers_parallel else path.rows
+        rows = with_parallel(self.session, path, self.era) if self.era.recovers_parallel else path.rows
         lines = [draft for row in rows if (draft := self._line(row)) is not None]
         exempt = range(0)
         if self.era.closes_interrupted and self._is_interrupted(lines, rows):
@@ -186,7 +187,7 @@ class _Maker:
         lines = self._with_answer(lines, rows)
         drafts = self._merge(lines)
         for draft in drafts:
-            if draft.role == "assistant":
+            if draft.role == "assistant" and self.era.moves_calls_last:
                 draft.blocks = _calls_last(draft.blocks, behind_thinking=not draft.is_closed)
         return self._mend_pairs(drafts)
 
@@ -282,9 +283,15 @@ class _Maker:
         if at < 0 or any(line.role == "assistant" for line in lines[at + 1 :]):
             return lines
         prompt = max(lines[at].rows, default=-1)
-        if prompt in rows and any(self._is_error(row) for row in rows[rows.index(prompt) + 1 :]):
+        goes_on = self.era.asks_to_continue and lines[at].has_result
+        if not goes_on and prompt in rows and any(map(self._is_error, rows[rows.index(prompt) + 1 :])):
             return lines  # an API error counts as an answer, though it is not sent
-        return [*lines[: at + 1], Draft("assistant", [_text(NO_RESPONSE)]), *lines[at + 1 :]]
+        answer = Draft("assistant", [_text(NO_RESPONSE)])
+        if self.era.closes_interrupted:
+            return [*lines[: at + 1], answer, *lines[at + 1 :]]
+        if goes_on:
+            return [*lines, Draft("user", [_text(GO_ON)]), answer]
+        return [*lines, answer]
 
     def _is_error(self, row: int) -> bool:
         return bool(self.session.table.flags[row] & API_ERROR)
@@ -313,7 +320,8 @@ class _Maker:
         kept: list[Draft] = []
         for line in lines:
             bare = line.role == "assistant" and _is_bare(line.blocks)
-            if bare and (line.message_id not in full or _is_blank(line.blocks)):
+            blank = _is_blank(line.blocks) and (self.era.drops_empty_lines or not _is_empty(line.blocks))
+            if bare and (blank or line.message_id not in full):
                 for row in line.rows:
                     self._drop(row, "nothing but thinking or white space")
                 continue
@@ -371,7 +379,8 @@ class _Maker:
                     mended.append(Draft("user", [_missing(call) for call in calls]))
                 continue
             calls = _calls(mended[-1]) if mended else []
-            self._mend_results(draft, calls, before=bool(mended))
+            if mended or self.era.orphan_results == "note":
+                self._mend_results(draft, calls, before=bool(mended))
             if draft.blocks:
                 mended.append(draft)
         return mended
@@ -404,7 +413,10 @@ class _Maker:
         if self.era.orphan_results == "note":
             kept = [_missing(call) for call in open_calls] + kept
         if lost and not kept and self.era.orphan_results == "note":
-            kept = [_text(NO_CONTENT if before else ORPHANS_REMOVED)]
+            if before:
+                kept = [_text(NO_CONTENT)]
+            elif self.era.notes_first_orphans:
+                kept = [_text(ORPHANS_REMOVED)]
         draft.blocks = kept
 
 
@@ -463,6 +475,11 @@ def _is_bare(blocks: Blocks) -> bool:
         return False
     kinds = {block.get("type") for block in blocks}
     return kinds <= {"thinking", "redacted_thinking"} or _is_blank(blocks)
+
+
+def _is_empty(blocks: Blocks) -> bool:
+    """Say whether blocks are one text without a character."""
+    return len(blocks) == 1 and blocks[0].get("type") == "text" and blocks[0].get("text") == ""
 
 
 def _is_blank(blocks: Blocks) -> bool:

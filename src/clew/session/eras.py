@@ -40,15 +40,27 @@ class Rules:
     recovers_parallel: bool = False
     """Lines of one message that hang beside the path are put back, with the results of their calls."""
 
+    recovers_results: Literal["children", "anywhere"] = "children"
+    """Which results are put back: those that hang on a line of the message, or any with the call's id."""
+
     merges_apart: bool = False
     """Lines of one message are merged even when results stand between them."""
+
+    moves_calls_last: bool = False
+    """The calls of an answer are sent behind everything else it says."""
 
     sends_local_command: bool = False
     drops_bare_thinking: bool = False
     """Messages of nothing but thinking, or of nothing but white space, are not sent."""
 
+    drops_empty_lines: bool = False
+    """A line whose text is empty is not sent; else only one whose text is white space."""
+
     orphan_results: Literal["keep", "drop", "note"] = "keep"
     """A result whose call is not sent: kept, dropped, or dropped leaving a note in its place."""
+
+    notes_first_orphans: bool = False
+    """A conversation that begins with results whose calls are gone begins with a note."""
 
     repeated_calls: Literal["keep", "note"] = "keep"
     """A second call under an id already used: kept, or replaced by a note."""
@@ -59,6 +71,9 @@ class Rules:
     drops_foreign_thinking: bool = False
     """Thinking of a model other than the one asked is not sent."""
 
+    asks_to_continue: bool = False
+    """A conversation that ends in a result is told to go on before the answer that nobody gave."""
+
     closes_interrupted: bool = False
     """Calls at the very end that never got a result are given one that says so; else they are dropped."""
 
@@ -67,12 +82,19 @@ _1_0_35: Final = Rules("1.0.35", leaf_may_be_sidechain=True)
 _2_0_42: Final = Rules("2.0.42", takes_empty_file=True)
 _2_0_76: Final = Rules("2.0.76", merges_apart=True)
 _2_1_45: Final = replace(
-    _2_0_76, version="2.1.45", survives_cycles=True, drops_bare_thinking=True, orphan_results="drop"
+    _2_0_76,
+    version="2.1.45",
+    survives_cycles=True,
+    drops_bare_thinking=True,
+    drops_empty_lines=True,
+    orphan_results="drop",
+    asks_to_continue=True,
 )
 _2_1_88: Final = replace(
     _2_1_45,
     version="2.1.88",
     leaf_needs_time=True,
+    keeps_preserved=True,
     recovers_parallel=True,
     sends_local_command=True,
     orphan_results="note",
@@ -80,10 +102,25 @@ _2_1_88: Final = replace(
     renames=(("Task", "Agent"),),
 )
 _2_1_150: Final = replace(
-    _2_1_88, version="2.1.150", leaf="order", follows_last_prompt=True, bridges=True, keeps_preserved=True
+    _2_1_88,
+    version="2.1.150",
+    leaf="order",
+    follows_last_prompt=True,
+    bridges=True,
+    moves_calls_last=True,
+    drops_empty_lines=False,
+    notes_first_orphans=True,
 )
 _2_1_220: Final = replace(_2_1_150, version="2.1.220", drops_foreign_thinking=True)
-_2_1_325: Final = replace(_2_1_220, version="2.1.325", leaf="order-then-time", closes_interrupted=True)
+_2_1_325: Final = replace(
+    _2_1_220,
+    version="2.1.325",
+    leaf="order-then-time",
+    recovers_results="anywhere",
+    drops_empty_lines=True,
+    asks_to_continue=False,
+    closes_interrupted=True,
+)
 
 MEASURED: Final = (_1_0_35, _2_0_42, _2_0_76, _2_1_45, _2_1_88, _2_1_150, _2_1_220, _2_1_325)
 """The versions that were measured, oldest first."""

@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clew.session.chain import Chain
+    from clew.session.eras import Rules
     from clew.session.session import Session
 
 
-def with_parallel(session: Session, path: Chain) -> tuple[int, ...]:
+def with_parallel(session: Session, path: Chain, rules: Rules) -> tuple[int, ...]:
     """Return the rows of a path with the lines put back that belong to its answers."""
     table = session.table
     last_of: dict[int, int] = {}
@@ -29,10 +30,14 @@ def with_parallel(session: Session, path: Chain) -> tuple[int, ...]:
     on_path = set(path.rows)
     beside: dict[int, list[int]] = {}
     place_of: dict[str, int] = {}
+    place_of_line: dict[int, int] = {}
+    row_of_line: dict[int, int] = {}
     for row in path.known:
         place = last_of.get(table.message[row])
         if place is None or table.kind_of(row) != "assistant":
             continue
+        place_of_line[table.uuid[row]] = place
+        row_of_line[table.uuid[row]] = row
         if row not in on_path:
             beside.setdefault(place, []).append(row)
         for call in _ids(session, row, "tool_use", "id"):
@@ -41,12 +46,30 @@ def with_parallel(session: Session, path: Chain) -> tuple[int, ...]:
     for row in path.known:
         if row in on_path or not table.flags[row] & TOOL_RESULT:
             continue
-        answered = [
-            place_of[call] for call in _ids(session, row, "tool_result", "tool_use_id") if call in place_of
-        ]
-        if answered:
-            results.setdefault(answered[0], []).append(row)
-    return _placed(session, path, beside, results) if beside or results else path.rows
+        if rules.recovers_results == "children":
+            place = place_of_line.get(table.parent[row])
+        else:
+            answered = _ids(session, row, "tool_result", "tool_use_id")
+            place = next((place_of[call] for call in answered if call in place_of), None)
+        if place is not None:
+            results.setdefault(place, []).append(row)
+    if not beside and not results:
+        return path.rows
+    if rules.recovers_results == "children":
+        for rows in results.values():
+            rows.sort(key=lambda row: (table.time[row], row_of_line[table.parent[row]]))
+        return _behind(path, beside, results)
+    return _placed(session, path, beside, results)
+
+
+def _behind(path: Chain, beside: dict[int, list[int]], results: dict[int, list[int]]) -> tuple[int, ...]:
+    """Put the lines behind the last line of their answer: the answer's own, then the results."""
+    rows: list[int] = []
+    for row in path.rows:
+        rows.append(row)
+        rows.extend(beside.get(row, ()))
+        rows.extend(results.get(row, ()))
+    return tuple(rows)
 
 
 def _ids(session: Session, row: int, kind: str, name: str) -> Iterator[str]:

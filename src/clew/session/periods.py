@@ -101,15 +101,13 @@ def local_time(ms: int, zone: tzinfo | None) -> datetime:
 
 
 class Blocks:
-    """The five-hour blocks of some times: one begins with the hour of the first message after the last ended."""
+    """The five-hour blocks of some times: one begins with the hour of its first message."""
 
     def __init__(self, times: Iterable[int]) -> None:
         self.starts: list[int] = []
-        last = 0
         for ms in sorted(times):
-            if not self.starts or ms - self.starts[-1] >= BLOCK_MS or ms - last >= BLOCK_MS:
+            if not self.starts or ms - self.starts[-1] >= BLOCK_MS:
                 self.starts.append(ms - ms % HOUR_MS)
-            last = ms
 
     def start(self, ms: int) -> int:
         """Return when the block began that holds a moment of those given."""
@@ -122,7 +120,7 @@ _MINUTES: Final = {"m": 1, "min": 1, "h": 60, "d": 1440, "w": 10080, "mo": 43200
 
 
 def moment(text: str, *, now: int, zone: tzinfo | None, is_end: bool = False) -> int | None:
-    """Return the moment a person wrote: `2d` (ago), `2026-02-03`, `today`, or a full ISO time; None if neither.
+    """Return the moment a person wrote: `2d` (ago), `2026-02-03`, `today`, an ISO time; else None.
 
     A day is its beginning in the zone, or with `is_end` its end, so that a day given twice is that day.
     """

@@ -67,9 +67,6 @@ class FileUsage:
     rows: dict[str, Row]
     """By message: its id, or what stands for it."""
 
-    session_id: str | None = None
-    """The first session id in the file, if it was asked for."""
-
     cwd: str | None = None
     """The first folder the file names, if it was asked for."""
 
@@ -100,7 +97,7 @@ _TAIL: Final = 700
 one was appended to a torn line. To search every tool result for it would cost as much as all the rest."""
 
 _HEAD: Final = 500
-"""How many lines are searched for a file's session id and folder."""
+"""How many lines are searched for the folder a session ran in."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 
@@ -123,9 +120,9 @@ class Folder:
         one = _File(found)
         if self._depth != "usage":
             for raw in islice(pull, _HEAD):
-                is_known = self._head(found, raw)
+                found.cwd = self._folder_in(raw)
                 self._fold(one, iter((raw,)))
-                if is_known:
+                if found.cwd is not None:
                     break
         self._fold(one, pull)
         one.write_rows(agent, self._held)
@@ -170,16 +167,13 @@ class Folder:
             else:
                 one.add(answer, raw)
 
-    def _head(self, found: FileUsage, raw: bytes) -> bool:
-        """Look for the file's session id and folder in one line, and say whether both are known."""
+    def _folder_in(self, raw: bytes) -> str | None:
+        """Return the folder that a line names."""
         try:
             answer = self._decode(raw)
         except (ValueError, RecursionError):
-            return False
-        if isinstance(answer, PlacedAnswer):
-            found.session_id = found.session_id or answer.session_id
-            found.cwd = found.cwd or answer.cwd
-        return bool(found.session_id and found.cwd)
+            return None
+        return (answer.cwd or None) if isinstance(answer, PlacedAnswer) else None
 
 
 class _File:

@@ -1,0 +1,277 @@
+"""List the sessions of a store: what each is called, where and when it was, and what it took.
+
+Without a full read the first and last lines tell the title, the times and the project, and the counts are
+None. A full read goes through every file once, sub-agents included: what they used is their session's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Literal
+
+from clew.actions.glances import Glance, glance, told_elsewhere
+from clew.actions.passes import sweep
+from clew.actions.tolls import Toll, share_out, take_toll
+from clew.format.times import iso
+from clew.store.files import Skipped
+from clew.store.heads import group_agents
+from clew.store.live import liveness, running
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from clew.session.fold import Facts, Pr, SessionKind
+    from clew.session.pricing import Tokens
+    from clew.session.titles import TitleSource
+    from clew.store.files import Listing, SessionFile, Store
+
+CONVERSATIONS = frozenset({"conversation", "mixed"})
+"""The kinds that hold a conversation: what a person means by a session."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session file in the list. What was not counted, or is not known, is None."""
+
+    id: str
+    path: str
+    project: str
+    """The folder it worked in, as its lines tell; the name of its project folder where they do not."""
+
+    folder: str
+    slug: str | None
+    title: str | None
+    title_source: TitleSource | None
+    session_ids: tuple[str, ...]
+    lines: int | None
+    first_prompt: str | None
+    started: str | None
+    ended: str | None
+    turns: int | None
+    messages: int | None
+    tool_calls: int | None
+    failed_calls: int | None
+    tokens: Tokens | None
+    """Its sub-agents' with its own; a message that stands in several sessions is one session's only."""
+
+    cost_usd: float | None
+    models: tuple[str, ...]
+    git_branch: str | None
+    client_versions: tuple[str, ...]
+    agents: int
+    kind: SessionKind
+    live: bool
+    damaged: int | None
+    prs: tuple[Pr, ...]
+    bytes: int
+    changed: float
+    """When the file was last written, in seconds since 1970."""
+
+    unpriced: tuple[str, ...] = ()
+    """Models whose prices are not known; with any of them the cost is None."""
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether it is what a person means by a session."""
+        return self.kind in CONVERSATIONS
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the row in the shape of `clew ls --json`."""
+        found: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name in ("session_ids", "models", "client_versions", "unpriced"):
+            found[name] = list(getattr(self, name))
+        found["tokens"] = None if self.tokens is None else tokens_dict(self.tokens)
+        found["prs"] = [{"number": pr.number, "url": pr.url, "repository": pr.repository} for pr in self.prs]
+        found["changed"] = iso(int(self.changed * 1000))
+        return found
+
+
+def tokens_dict(tokens: Tokens) -> dict[str, int]:
+    """Return token counts in the shape every command gives them."""
+    return {each.name: getattr(tokens, each.name) for each in fields(tokens)}
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """The sessions of a store, the one written last first, and what there was beside them."""
+
+    rows: tuple[SessionRow, ...]
+    """Every session file, also those without a conversation in them."""
+
+    agents: int
+    """Sub-agents' files."""
+
+    skipped: tuple[Skipped, ...]
+    looked_in: tuple[str, ...]
+    is_full: bool
+    was_cut: tuple[str, ...] = ()
+    """Files that got shorter while they were read."""
+
+    agents_damaged: int = 0
+    """Sub-agents' files with damage in them."""
+
+    @property
+    def conversations(self) -> tuple[SessionRow, ...]:
+        """The sessions as a person means them: `@1` is the first."""
+        return tuple(row for row in self.rows if row.is_conversation)
+
+    def count(self, kind: Literal["damaged", "empty", "summary", "agent"]) -> int:
+        """Say how many files are damaged, or of a kind that is no conversation."""
+        if kind == "damaged":
+            return sum(bool(row.damaged) for row in self.rows) + self.agents_damaged
+        return sum(row.kind == kind for row in self.rows)
+
+
+def list_sessions(
+    store: Store,
+    *,
+    now: float,
+    full: bool | int = False,
+    jobs: int | None = None,
+    start: Callable[[int], Callable[[], None]] | None = None,
+) -> SessionList:
+    """List the sessions of a store at the time `now` (seconds since 1970).
+
+    `full` reads every file; a number does so only if there are no more bytes than that. `start` is told how
+    many files are going to be read and returns what is called after each.
+    """
+    listing = store.listing()
+    size = sum(file.size for file in (*listing.sessions, *listing.agents))
+    is_full = full if isinstance(full, bool) else size <= full
+    looks = [glance(file) for file in listing.newest()]
+    seen = [look for look in looks if isinstance(look, Glance)]
+    told = told_elsewhere(seen)
+    groups = group_agents(listing)
+    processes = running(store.roots.found)
+    rows = [_row(look.file, look.facts(told)) for look in seen]
+    rows = [
+        replace(
+            row,
+            agents=len(groups.of(look.file)),
+            live=liveness(look.file, now=now, processes=processes, look_for_open=False).is_live,
+        )
+        for row, look in zip(rows, seen, strict=True)
+    ]
+    skipped = [*listing.skipped, *(look for look in looks if isinstance(look, Skipped)), *groups.skipped]
+    result = SessionList(
+        tuple(rows), len(listing.agents), tuple(skipped), store.roots.looked_in, is_full=False
+    )
+    if not is_full:
+        return result
+    return _read_fully(
+        result, [look.file for look in seen], listing, groups.of, told=told, jobs=jobs, start=start
+    )
+
+
+def _read_fully(
+    quick: SessionList,
+    sessions: Sequence[SessionFile],
+    listing: Listing,
+    agents_of: Callable[[SessionFile], Sequence[SessionFile]],
+    *,
+    told: Mapping[str, str],
+    jobs: int | None,
+    start: Callable[[int], Callable[[], None]] | None,
+) -> SessionList:
+    files = [*sessions, *listing.agents]
+    advance = None if start is None else start(len(files))
+    from functools import partial
+
+    tolls = sweep(partial(take_toll, summaries=told), files, jobs=jobs, advance=advance)
+    by_path = {toll.path: toll for toll in tolls if isinstance(toll, Toll)}
+    owner = {agent.path: session.path for session in sessions for agent in agents_of(session)}
+    shares = share_out(by_path.values(), {file.path: owner.get(file.path, file.path) for file in files})
+    rows: list[SessionRow] = []
+    for row, file in zip(quick.rows, sessions, strict=True):
+        toll = by_path.get(file.path)
+        if toll is None:
+            continue
+        whole = _row(file, toll.facts)
+        share = shares[file.path]
+        rows.append(
+            replace(
+                whole,
+                lines=toll.facts.lines,
+                turns=toll.facts.turns,
+                messages=toll.facts.messages,
+                tool_calls=toll.facts.tool_calls,
+                failed_calls=toll.facts.failed_calls,
+                tokens=share.tokens,
+                cost_usd=share.cost_usd,
+                unpriced=share.unpriced,
+                agents=row.agents,
+                live=row.live,
+                damaged=damaged_lines(toll.facts, is_live=row.live),
+            )
+        )
+    return replace(
+        quick,
+        rows=tuple(rows),
+        is_full=True,
+        skipped=(*quick.skipped, *(toll for toll in tolls if isinstance(toll, Skipped))),
+        was_cut=tuple(toll.path for toll in by_path.values() if toll.was_cut),
+        agents_damaged=sum(
+            damaged_lines(by_path[file.path].facts, is_live=False) > 0
+            for file in listing.agents
+            if file.path in by_path
+        ),
+    )
+
+
+def damaged_lines(facts: Facts, *, is_live: bool) -> int:
+    """Count the damaged lines; the unfinished end of a live session is being written, not damaged."""
+    return facts.damaged - (is_live and facts.is_unfinished)
+
+
+def _row(file: SessionFile, facts: Facts) -> SessionRow:
+    return SessionRow(
+        id=file.id,
+        path=file.path,
+        project=facts.cwd or file.folder,
+        folder=file.folder,
+        slug=facts.slug,
+        title=facts.title,
+        title_source=facts.title_source,
+        session_ids=facts.session_ids,
+        lines=None,
+        first_prompt=facts.first_prompt,
+        started=iso(facts.started),
+        ended=iso(facts.ended),
+        turns=None,
+        messages=None,
+        tool_calls=None,
+        failed_calls=None,
+        tokens=None,
+        cost_usd=None,
+        models=facts.models,
+        git_branch=facts.git_branch,
+        client_versions=facts.versions,
+        agents=0,
+        kind=facts.kind,
+        live=False,
+        damaged=None,
+        prs=facts.prs,
+        bytes=file.size,
+        changed=file.mtime_ns / 1e9,
+    )
+
+
+def narrow(rows: Iterable[SessionRow], *, project: str | None = None, since: float | None = None) -> list[SessionRow]:
+    """Leave the rows of a project (see `is_of_project`) and those active since a moment."""
+    return [
+        row
+        for row in rows
+        if (project is None or is_of_project(row, project)) and (since is None or row.changed >= since)
+    ]
+
+
+def is_of_project(row: SessionRow, project: str) -> bool:
+    """Whether a session is of the project that a person means: a path, or a part of its path or folder."""
+    from pathlib import Path
+
+    if project.startswith((".", "~", "/")):
+        place = Path(project).expanduser().absolute()
+        own = Path(row.project)
+        return own == place or place in own.parents or place.resolve() in (own, *own.parents)
+    wanted = project.casefold()
+    return wanted in row.project.casefold() or wanted in row.folder.casefold()

@@ -1,0 +1,354 @@
+"""Tokens and money over the sessions of a store: `clew usage`.
+
+Reads every file once, in several processes where there is much to read. What counts and what it costs is
+decided in `session.usage`, `session.ledger` and `session.accounts`.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import TYPE_CHECKING, Final
+
+from clew.errors import ClewError, UsageError
+from clew.format.lines import LONG
+from clew.format.times import iso, milliseconds
+from clew.session.accounts import Question, account
+from clew.session.ledger import Ledger
+from clew.session.periods import BLOCK_MS, moment
+from clew.session.pricing import DATE, SOURCE
+from clew.session.usage import Folder, bounded, oldest
+from clew.store.files import Skipped, Store
+from clew.store.heads import group_agents
+from clew.store.source import open_regular, reason
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from datetime import tzinfo
+
+    from clew.session.accounts import Account, By, Group, Sum
+    from clew.session.answers import Depth
+    from clew.store.files import Listing, SessionFile
+
+_WORTH_ANOTHER: Final = 100_000_000
+"""Bytes from which a second process pays for its start."""
+
+_BUFFER: Final = 1 << 20
+
+_DEPTHS: Final[Mapping[str, Depth]] = {
+    "session": "place", "project": "place", "git-branch": "place", "agent": "place", "tool": "calls",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked for."""
+
+    by: By = "day"
+    roots: Sequence[str] = ()
+    """Config folders; without any the user's own."""
+
+    since: str | None = None
+    until: str | None = None
+    """A day (both are counted), a moment, or how long ago: `2d`, `3h`, `1w`."""
+
+    tz: str | None = None
+    """The name of the zone whose days are meant; the machine's own without one."""
+
+    jobs: int | None = 1
+    """How many processes may read; None for as many as pay."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What the client itself says a session cost, beside our own sum."""
+
+    cost_usd: float
+    difference_usd: float | None
+    """By how much our sum is greater; None where ours is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was used, and what there was to read."""
+
+    account: Account
+    tz: str
+    files: int
+    looked_in: tuple[str, ...]
+    skipped: tuple[Skipped, ...] = ()
+    damaged: int = 0
+    now: int = 0
+    projects: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By session, if that was asked for, the folder it worked in."""
+
+    clients: Mapping[str, Client] = field(default_factory=dict[str, Client])
+    """By session, if that was asked for, the client's own account where it left one."""
+
+    @property
+    def is_flawed(self) -> bool:
+        """Whether something could not be read."""
+        return self.damaged > 0 or bool(self.skipped)
+
+    def rows(self) -> list[dict[str, object]]:
+        """Return the groups in the shape of the JSON document."""
+        return [self._row(group) for group in self.account.groups]
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON document."""
+        return {
+            "by": self.account.by,
+            "rows": self.rows(),
+            "total": _sum(self.account.total),
+            "prices": {"source": SOURCE, "date": DATE},
+            "unpriced_models": list(self.account.unpriced_models),
+            "tz": self.tz,
+            "files": self.files,
+            "damaged": self.damaged,
+            "unreadable": [{"path": one.path, "reason": one.reason} for one in self.skipped],
+        }
+
+    def _row(self, group: Group) -> dict[str, object]:
+        row: dict[str, object] = {"key": group.key, "models": list(group.sum.models), **_sum(group.sum)}
+        match self.account.by:
+            case "session":
+                client = self.clients.get(group.key)
+                row["project"] = self.projects.get(group.key)
+                row["client_cost_usd"] = client.cost_usd if client else None
+                row["difference_usd"] = client.difference_usd if client else None
+            case "block":
+                start = milliseconds(group.key)
+                end = None if start is None else start + BLOCK_MS
+                row["started"], row["ended"] = iso(start), iso(end)
+                row["active"] = start is not None and start <= self.now < start + BLOCK_MS
+            case _:
+                pass
+        return row
+
+
+def _sum(total: Sum) -> dict[str, object]:
+    tokens = total.tokens
+    return {
+        "tokens": {
+            "input": tokens.input,
+            "output": tokens.output,
+            "cache_read": tokens.cache_read,
+            "cache_write_5m": tokens.cache_write_5m,
+            "cache_write_1h": tokens.cache_write_1h,
+        },
+        "messages": total.messages,
+        "cost_usd": total.cost_usd,
+        "unpriced_messages": total.unpriced,
+        "web_searches": total.web_searches,
+        "web_fetches": total.web_fetches,
+    }
+
+
+def usage(
+    request: Request, *, now: int | None = None, progress: Callable[[int], object] | None = None
+) -> Result:
+    """Count what the sessions used. `progress` is told of every few files that were read."""
+    now = time.time_ns() // 1_000_000 if now is None else now
+    zone = _zone(request.tz)
+    since = _moment(request.since, "--since", now, zone)
+    until = _moment(request.until, "--until", now, zone, is_end=True)
+    store = Store.at([*map(str, request.roots)])
+    listing = store.listing()
+    files = [*listing.sessions, *listing.agents]
+    ledger, unread = _read(files, _DEPTHS.get(request.by, "usage"), request.jobs, progress)
+    places = _Places(listing, ledger)
+    question = Question(request.by, zone, since, until, places.session_of, places.project_of, places.oldest)
+    with _collector_at_rest():
+        answer = account(ledger, question)
+    is_by_session = request.by == "session"
+    return Result(
+        answer,
+        request.tz or "local",
+        len(files),
+        store.roots.looked_in,
+        (*listing.skipped, *unread) if not unread else (*listing.skipped, *unread),
+        ledger.damaged,
+        now,
+        {group.key: places.project(group.key) for group in answer.groups} if is_by_session else {},
+        _clients(answer, ledger, places) if is_by_session else {},
+    )
+
+
+def _zone(name: str | None) -> tzinfo | None:
+    if name is None or name == "local":
+        return None
+    if name.upper() == "UTC":
+        return UTC
+    from zoneinfo import ZoneInfo
+
+    try:
+        return ZoneInfo(name)
+    except (ValueError, OSError, LookupError):  # an unknown zone is a KeyError; a folder's name, an OSError
+        raise UsageError(f"there is no time zone {name!r}", hint="--tz Europe/Berlin") from None
+
+
+def _moment(
+    text: str | None, option: str, now: int, zone: tzinfo | None, *, is_end: bool = False
+) -> int | None:
+    if text is None:
+        return None
+    found = moment(text, now=now, zone=zone, is_end=is_end)
+    if found is None:
+        raise UsageError(f"{text!r} is no time", hint=f"{option} 2026-02-03, or {option} 2d for two days ago")
+    return found
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+_Files = list[tuple[str, str | None]]
+"""Paths, each with the sub-agent it is called after."""
+
+
+@contextmanager
+def _collector_at_rest() -> Generator[None]:
+    """Rest the garbage collector: there are no cycles, and looking for them took a tenth of the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read(
+    files: Sequence[SessionFile], depth: Depth, jobs: int | None, progress: Callable[[int], object] | None
+) -> tuple[Ledger, list[Skipped]]:
+    total = sum(file.size for file in files)
+    if jobs is None:
+        jobs = (os.cpu_count() or 1) if total >= _WORTH_ANOTHER else 1
+    shares = _shares(files, min(jobs, len(files)) or 1)
+    if len(shares) == 1:
+        return _read_share(shares[0], depth, progress)
+    import multiprocessing
+
+    # This process reads too. Ledgers may be merged in any order.
+    with multiprocessing.Pool(len(shares) - 1) as pool:
+        others = [pool.apply_async(_read_share, (share, depth)) for share in shares[1:]]
+        ledger, unread = _read_share(shares[0], depth, progress)
+        with _collector_at_rest():
+            for other, share in zip(others, shares[1:], strict=True):
+                found, more = other.get()
+                ledger.merge(found)
+                unread += more
+                if progress is not None:
+                    progress(len(share))
+    return ledger, unread
+
+
+def _shares(files: Iterable[SessionFile], count: int) -> list[_Files]:
+    """Deal out the files so that every share has about as many bytes."""
+    shares: list[_Files] = [[] for _ in range(count)]
+    sizes = [0] * count
+    for file in files if count == 1 else sorted(files, key=lambda file: (-file.size, file.path)):
+        least = sizes.index(min(sizes))
+        agent = file.id.removeprefix("agent-") if file.is_agent else None
+        shares[least].append((file.path, agent))
+        # An empty file has to be opened too.
+        sizes[least] += file.size + 50_000
+    return shares
+
+
+def _read_share(
+    files: _Files, depth: Depth, progress: Callable[[int], object] | None = None
+) -> tuple[Ledger, list[Skipped]]:
+    ledger = Ledger()
+    unread: list[Skipped] = []
+    folder = Folder(depth)
+    with _collector_at_rest():
+        for path, agent in files:
+            try:
+                descriptor, status = open_regular(path)
+                with open(descriptor, "rb", _BUFFER) as file:
+                    # A file no longer than the longest line to be held needs no limit on its lines.
+                    lines = file if status.st_size < LONG else bounded(file.readline)
+                    ledger.add(folder.file(path, lines, agent=agent))
+            except ClewError as error:
+                unread.append(Skipped(path, error.message))
+            except OSError as error:
+                unread.append(Skipped(path, reason(error)))
+            if progress is not None:
+                progress(1)
+    return ledger, unread
+
+
+# --- whose files --------------------------------------------------------------------------------------------
+
+
+class _Places:
+    """What session and project a file belongs to; asked only where an answer depends on it."""
+
+    def __init__(self, listing: Listing, ledger: Ledger) -> None:
+        self._listing = listing
+        self._ledger = ledger
+        self._mains = {file.path: file.id for file in listing.sessions}
+        self._agents: dict[str, str] | None = None
+        self._projects: dict[str, str] = {}
+
+    def session_of(self, path: str) -> str:
+        session = self._mains.get(path)
+        if session is None:
+            if self._agents is None:
+                self._agents = self._find_agents()
+            session = self._agents[path]
+        return session
+
+    def _find_agents(self) -> dict[str, str]:
+        found = {file.path: file.session or file.id for file in self._listing.agents}
+        for (_, _, session), files in group_agents(self._listing).by_session.items():
+            found |= {file.path: session for file in files}
+        return found
+
+    def _files_of(self, session: str) -> list[str]:
+        """Return a session's own files, else those of its sub-agents: its own may be gone."""
+        own = [path for path, name in self._mains.items() if name == session]
+        return own or [file.path for file in self._listing.agents if self.session_of(file.path) == session]
+
+    def project_of(self, path: str) -> str:
+        return self.project(self.session_of(path))
+
+    def project(self, session: str) -> str:
+        if session not in self._projects:
+            paths = self._files_of(session)
+            named = [self._ledger.folders[path] for path in paths if path in self._ledger.folders]
+            folders = [os.path.basename(os.path.dirname(path)) for path in paths]
+            self._projects[session] = (named or folders or [session])[0]
+        return self._projects[session]
+
+    def oldest(self, session: str) -> int | None:
+        times: list[int] = []
+        for path in self._files_of(session):
+            try:
+                descriptor, status = open_regular(path)
+                with open(descriptor, "rb", _BUFFER) as file:
+                    found = oldest(file if status.st_size < LONG else bounded(file.readline))
+            except (ClewError, OSError):
+                continue
+            if found is not None:
+                times.append(found)
+        return min(times, default=None)
+
+    def client_cost(self, session: str) -> float | None:
+        costs = self._ledger.client_costs
+        return next((costs[path] for path in self._files_of(session) if path in costs), None)
+
+
+def _clients(answer: Account, ledger: Ledger, places: _Places) -> dict[str, Client]:
+    if not ledger.client_costs:
+        return {}
+    found: dict[str, Client] = {}
+    for group in answer.groups:
+        cost = places.client_cost(group.key)
+        if cost is not None:
+            ours = group.sum.cost_usd
+            found[group.key] = Client(cost, None if ours is None else ours - cost)
+    return found

@@ -1,0 +1,32 @@
+"""What a person is told beside the data: what was passed over, and what changed while it was read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from clew.faces.cli.terminal import Screen, span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clew.store.files import Skipped
+
+_MOST: Final = 3
+_HARMLESS: Final = ("a link to a file that is listed already", "a folder that was listed already")
+"""Nothing is missing for it, so it is told only on request."""
+
+
+def tell_skipped(
+    screen: Screen, skipped: Sequence[Skipped], *, cut: Sequence[str] = (), verbose: bool = False
+) -> None:
+    """Say what was passed over, a line each; without `verbose` only the first few that matter."""
+    for path in cut:
+        screen.note(span("note: ", "yellow"), f"{path} got shorter while it was read")
+    told = [note for note in skipped if verbose or note.reason not in _HARMLESS]
+    most = len(told) if verbose else _MOST
+    for note in told[:most]:
+        # Some reasons name the path themselves.
+        text = note.reason if note.path in note.reason else f"{note.path}: {note.reason}"
+        screen.note(span("skipped: ", "yellow"), text)
+    if len(told) > most:
+        screen.note(span("skipped: ", "yellow"), f"{len(told) - most:,} more; -v lists them")

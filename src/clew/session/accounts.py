@@ -1,0 +1,392 @@
+"""What the messages of a ledger used and cost, by day, model, session…: groups that add up to the total.
+
+Who owns a message that several files have costs a second reading of those files (`ledger.Owners`), so that is
+asked for only where it changes an answer: where the copies would fall into different groups.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import TYPE_CHECKING, Final, Literal
+
+from clew.format.times import iso, milliseconds
+from clew.session.ledger import Owners, best_usage
+from clew.session.periods import BLOCK_MS, DAY_MS, UNKNOWN, Blocks, Calendar
+from clew.session.pricing import Tokens, dollars, price
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from datetime import tzinfo
+
+    from clew.session.ledger import Ledger
+    from clew.session.periods import Slot
+    from clew.session.pricing import Rates
+    from clew.session.usage import Row, Terms
+
+By = Literal["day", "week", "month", "session", "project", "model", "block", "git-branch", "tool", "agent"]
+
+MAIN: Final = "main"
+"""The agent of what the session itself said."""
+
+NO_CALL: Final = "no call"
+"""The tool of a message that called none."""
+
+NO_BRANCH: Final = "no branch"
+
+_NEVER: Final = 1 << 62
+_NOTHING: Final = Tokens()
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """What some messages used together."""
+
+    tokens: Tokens = _NOTHING
+    messages: int = 0
+    web_searches: int = 0
+    web_fetches: int = 0
+    cost_usd: float | None = 0.0
+    """What those with a known price cost; None when none of them has one."""
+
+    unpriced: int = 0
+    """How many of the messages have no known price, and are not in the cost."""
+
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One row of the answer: a day, a model, a session…"""
+
+    key: str
+    sum: Sum
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The answer: groups that add up to the total."""
+
+    by: By
+    groups: tuple[Group, ...]
+    total: Sum
+    unpriced_models: tuple[str, ...]
+
+    def running_block(self, *, now: int) -> Group | None:
+        """Return the five-hour block that runs at `now`, if one does."""
+        for group in reversed(self.groups):
+            start = milliseconds(group.key) if self.by == "block" else None
+            if start is not None and start <= now < start + BLOCK_MS:
+                return group
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How to group, and what has to be asked of those who know the files."""
+
+    by: By = "day"
+    zone: tzinfo | None = None
+    """The zone of days, weeks and months; None is the machine's own."""
+
+    since: int | None = None
+    until: int | None = None
+    """From the one moment on, and before the other; a message without a time is then left out."""
+
+    session_of: Callable[[str], str] = str
+    """The session a file belongs to."""
+
+    project_of: Callable[[str], str] = str
+    """The project a file belongs to."""
+
+    oldest: Callable[[str], int | None] = lambda _session: None
+    """When the oldest line of a session was written."""
+
+
+def account(ledger: Ledger, question: Question) -> Account:
+    """Group the messages of a ledger and add them up."""
+    bins = _Sorting(ledger, question).bins()
+    return _Counting(question.by).account(bins)
+
+
+# --- into groups --------------------------------------------------------------------------------------------
+
+
+class _Bin:
+    """Messages of one group, model and terms on one day: what they cost is linear in their sums."""
+
+    __slots__ = (
+        "cached", "count", "input", "long", "long_above", "longer", "model", "output", "rates", "short",
+        "slot", "terms",
+    )  # fmt: skip
+
+    def __init__(self, slot: Slot, model: str | None, terms: Terms, rates: Rates | None) -> None:
+        self.slot = slot
+        self.model = model
+        self.terms = terms
+        self.rates = rates
+        self.long_above = rates.long_above if rates is not None and rates.long is not None else 0
+        self.longer: _Bin | None = None
+        self.count = self.output = self.input = self.cached = self.short = self.long = 0
+
+    def for_long_prompts(self) -> _Bin:
+        """Return the bin for messages whose prompt was so long that the higher prices hold."""
+        if self.longer is None:
+            long = self.rates.long if self.rates is not None else None
+            self.longer = _Bin(self.slot, self.model, self.terms, long)
+        return self.longer
+
+
+def _bin(slot: Slot, model: str | None, terms: Terms) -> _Bin:
+    tier, speed, geo = terms[:3]
+    time_ms = None if slot[1] is None else slot[1] * DAY_MS
+    rates = price(model, time_ms=time_ms, service_tier=tier, speed=speed, inference_geo=geo)
+    return _Bin(slot, model, terms, rates)
+
+
+class _Sorting:
+    """Finds the group of every message."""
+
+    def __init__(self, ledger: Ledger, question: Question) -> None:
+        self._ledger = ledger
+        self._question = question
+        self._owners = Owners(question.session_of, question.oldest)
+        self._slot_of = self._within(self._finder())
+        self._bins: dict[object, _Bin] = {}
+
+    def bins(self) -> Iterator[_Bin]:
+        bins = self._bins
+        copies = self._ledger.copies
+        slot_of = self._slot_of
+        is_by_tool = self._question.by == "tool"
+        for key, row in self._ledger.rows.items():
+            if key in copies:
+                slot, row = self._slot_of_copies(copies[key])
+            else:
+                slot = slot_of(row)
+            if slot is None:
+                continue
+            if is_by_tool:
+                self._add_shares(slot, row)
+                continue
+            _, _, output, given, cached, short, long, model, terms, _, _ = row
+            bin_ = bins.get((slot, model, id(terms)))
+            if bin_ is None:
+                bin_ = bins[slot, model, id(terms)] = _bin(slot, model, terms)
+            if bin_.long_above and given + cached + short + long > bin_.long_above:
+                bin_ = bin_.for_long_prompts()
+            bin_.count += 1
+            bin_.output += output
+            bin_.input += given
+            bin_.cached += cached
+            bin_.short += short
+            bin_.long += long
+        for bin_ in bins.values():
+            yield bin_
+            if bin_.longer is not None:
+                yield bin_.longer
+
+    def _slot_of_copies(self, copies: Sequence[Row]) -> tuple[Slot | None, Row]:
+        slots = {self._slot_of(row) for row in copies}
+        if len(slots) == 1:
+            return slots.pop(), best_usage(copies)
+        row = self._owners.settle(copies)
+        return self._slot_of(row), row
+
+    def _add_shares(self, slot: Slot, row: Row) -> None:
+        """Give each call of a message its part of the tokens; what is left over goes to the first calls.
+
+        The message itself, and what cannot be divided, counts with the first call.
+        """
+        model, terms, calls = row[7], row[8], row[10] or (NO_CALL,)
+        is_long = False
+        for at, name in enumerate(calls):
+            slot = (name, slot[1])
+            key = (slot, model, id(terms) if at == 0 else terms[:3])
+            bin_ = self._bins.get(key)
+            if bin_ is None:
+                bin_ = self._bins[key] = _bin(slot, model, terms if at == 0 else (*terms[:3], 0, 0, ()))
+            if at == 0:
+                is_long = 0 < bin_.long_above < sum(row[3:7])
+            if is_long:
+                bin_ = bin_.for_long_prompts()
+            output, given, cached, short, long = (_share(tokens, len(calls), at) for tokens in row[2:7])
+            bin_.count += at == 0
+            bin_.output += output
+            bin_.input += given
+            bin_.cached += cached
+            bin_.short += short
+            bin_.long += long
+
+    # --- which group --------------------------------------------------------------------------------
+
+    def _within(self, find: Callable[[Row], Slot]) -> Callable[[Row], Slot | None]:
+        """Return what finds the group of a message, None for one that was not asked for."""
+        since, until = self._question.since, self._question.until
+        if since is None and until is None:
+            return find
+        first, last = -_NEVER if since is None else since, _NEVER if until is None else until
+
+        def find_within(row: Row) -> Slot | None:
+            ms = milliseconds(row[0])
+            return find(row) if ms is not None and first <= ms < last else None
+
+        return find_within
+
+    def _finder(self) -> Callable[[Row], Slot]:
+        question = self._question
+        if question.by == "block":
+            return self._block_finder()
+        if question.by == "day" or question.by == "week" or question.by == "month":
+            slot = Calendar(question.by, question.zone).slot
+            return lambda row: slot(row[0])
+        name_of = self._namer()
+        day = Calendar("day", UTC).slot
+        return lambda row: (name_of(row), day(row[0])[1])
+
+    def _namer(self) -> Callable[[Row], str]:
+        question = self._question
+        match question.by:
+            case "session":
+                return lambda row: question.session_of(row[9][0])
+            case "project":
+                return lambda row: question.project_of(row[9][0])
+            case "git-branch":
+                return lambda row: row[9][2] or NO_BRANCH
+            case "agent":
+                return lambda row: row[9][1] or MAIN
+            case _:  # a model; by tool the name comes with the calls
+                return lambda row: row[7] or UNKNOWN
+
+    def _block_finder(self) -> Callable[[Row], Slot]:
+        # A block depends on all messages, so when the shared ones were said is settled first.
+        copies = self._ledger.copies
+        times = [row[0] for key, row in self._ledger.rows.items() if key not in copies]
+        for rows in copies.values():
+            is_same = len({row[0] for row in rows}) == 1
+            times.append(rows[0][0] if is_same else self._owners.settle(rows)[0])
+        blocks = Blocks(ms for time in times if (ms := milliseconds(time)) is not None)
+
+        def find(row: Row) -> Slot:
+            ms = milliseconds(row[0])
+            if ms is None or not blocks.starts:
+                return (UNKNOWN, None)
+            return (iso(blocks.start(ms)) or UNKNOWN, ms // DAY_MS)
+
+        return find
+
+
+def _share(tokens: int, parts: int, at: int) -> int:
+    each, left = divmod(tokens, parts)
+    return each + (at < left)
+
+
+# --- into sums ----------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Tally:
+    """A growing sum; money in whole picodollars."""
+
+    tokens: list[int] = field(default_factory=lambda: [0, 0, 0, 0, 0])
+    messages: int = 0
+    searches: int = 0
+    fetches: int = 0
+    picodollars: int = 0
+    is_priced: bool = False
+    is_unpriced: bool = False
+    unpriced: int = 0
+    models: set[str] = field(default_factory=set[str])
+
+    def add(self, other: _Tally) -> None:
+        self.tokens = [mine + theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True)]
+        self.messages += other.messages
+        self.searches += other.searches
+        self.fetches += other.fetches
+        self.picodollars += other.picodollars
+        self.is_priced |= other.is_priced
+        self.is_unpriced |= other.is_unpriced
+        self.unpriced += other.unpriced
+        self.models |= other.models
+
+    def sum(self) -> Sum:
+        given, output, cached, short, long = self.tokens
+        is_known = self.is_priced or not self.is_unpriced
+        return Sum(
+            Tokens(given, output, cached, short, long),
+            self.messages,
+            self.searches,
+            self.fetches,
+            dollars(self.picodollars) if is_known else None,
+            self.unpriced,
+            tuple(sorted(self.models)),
+        )
+
+
+class _Counting:
+    """Adds up bins by group."""
+
+    def __init__(self, by: By) -> None:
+        self._by: By = by
+        self._tallies: dict[str, _Tally] = {}
+        self._unpriced: set[str] = set()
+
+    def account(self, bins: Iterator[_Bin]) -> Account:
+        for bin_ in bins:
+            self._add(bin_)
+        total = _Tally()
+        for tally in self._tallies.values():
+            total.add(tally)
+        groups = [Group(key, tally.sum()) for key, tally in self._tallies.items()]
+        if self._by in {"day", "week", "month", "block"}:
+            groups.sort(key=lambda group: (group.key == UNKNOWN, group.key))
+        else:
+            groups.sort(key=lambda group: (-(group.sum.cost_usd or 0), -group.sum.tokens.total, group.key))
+        return Account(self._by, tuple(groups), total.sum(), tuple(sorted(self._unpriced)))
+
+    def _tally(self, key: str) -> _Tally:
+        tally = self._tallies.get(key)
+        if tally is None:
+            tally = self._tallies[key] = _Tally()
+        return tally
+
+    def _add(self, bin_: _Bin) -> None:
+        _, _, _, searches, fetches, others = bin_.terms
+        key, day = bin_.slot
+        many = bin_.count
+        tally = self._tally(key)
+        tally.messages += many
+        tally.searches += searches * many
+        tally.fetches += fetches * many
+        tokens = (bin_.input, bin_.output, bin_.cached, bin_.short, bin_.long)
+        self._charge(tally, bin_.model or UNKNOWN, bin_.rates, tokens, searches * many, many)
+        for name, used in others:
+            # By model, what an adviser used is the adviser's; everywhere else it is part of the message.
+            mine = self._tally(name) if self._by == "model" else tally
+            # Speed and place are the answering model's; nothing says that its advisers shared them.
+            rates = price(name, time_ms=None if day is None else day * DAY_MS)
+            if rates is not None and rates.long is not None and used.prompt > rates.long_above:
+                rates = rates.long
+            five = (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h)
+            self._charge(mine, name, rates, tuple(tokens * many for tokens in five), 0, many)
+
+    def _charge(
+        self,
+        tally: _Tally,
+        model: str,
+        rates: Rates | None,
+        tokens: tuple[int, ...],
+        searches: int,
+        messages: int,
+    ) -> None:
+        tally.models.add(model)
+        tally.tokens = [mine + more for mine, more in zip(tally.tokens, tokens, strict=True)]
+        if rates is not None:
+            each = (rates.input, rates.output, rates.cache_read, rates.cache_write_5m, rates.cache_write_1h)
+            tally.picodollars += sum(rate * used for rate, used in zip(each, tokens, strict=True))
+            tally.picodollars += rates.web_search * searches
+            tally.is_priced = True
+        elif any(tokens) or searches:
+            tally.is_unpriced = True
+            tally.unpriced += messages
+            self._unpriced.add(model)
