@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 from tests.conformance.client import PROMPT, install, is_conversation, resume
-from tests.conformance.compare import judge
+from tests.conformance.compare import differences
 from tests.conformance.generator import generate
 from tests.conformance.notation import short, without_prompt
 from tests.conformance.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tests.conformance.client import Client
-    from tests.conformance.compare import Difference
 
 pytestmark = pytest.mark.acceptance
 
@@ -94,18 +91,8 @@ def listed() -> set[int]:
     return {int(seed) for seed in re.findall(r"^\| *(\d+) *\|", table, re.MULTILINE)}
 
 
-def differences(seeds: Iterable[int], out: Path) -> list[Difference]:
-    return [found for outcome in run(seeds, out) if (found := judge(outcome))]
-
-
 def test_clew_agrees_with_the_client_on_200_files(tmp_path: Path) -> None:
     """At least 98 % are equal, and every other one is in the notes with its reason, no more and no less."""
-    found = differences(range(200), tmp_path)
+    found = differences(run(range(200), tmp_path))
     assert len(found) <= 4, "\n".join(f"seed {each.seed}:\n{each.detail}" for each in found)
     assert {each.seed for each in found} == {seed for seed in listed() if seed < 200}
-
-
-@pytest.mark.soak
-def test_clew_agrees_with_the_client_on_1000_new_files(tmp_path: Path) -> None:
-    found = differences(range(1000, 2000), tmp_path)
-    assert len(found) <= 20, "\n".join(f"seed {each.seed}:\n{each.detail}" for each in found)

@@ -7,6 +7,7 @@ import difflib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.conformance.client import MODEL, VERSION, install
 from tests.conformance.notation import normal, short
@@ -14,6 +15,9 @@ from tests.conformance.run import Outcome, load, measure
 
 from clew.session.context import context
 from clew.session.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,11 @@ def judge(outcome: Outcome, *, version: str = VERSION) -> Difference | None:
     return Difference(outcome.seed, outcome.features, tuple(theirs), tuple(mine), detail)
 
 
+def differences(outcomes: Iterable[Outcome], *, version: str = VERSION) -> list[Difference]:
+    """Every outcome clew does not agree with."""
+    return [found for outcome in outcomes if (found := judge(outcome, version=version))]
+
+
 def main() -> int:
     """Judge every outcome of a folder and print the differences."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.compare", description=__doc__)
@@ -60,12 +69,12 @@ def main() -> int:
     parser.add_argument("--client", default=VERSION)
     options = parser.parse_args()
     files = sorted(options.folder.glob("*.json"), key=lambda file: int(file.stem))
-    differences = [found for file in files if (found := judge(load(file), version=options.client))]
-    for found in differences:
+    differing = differences(map(load, files), version=options.client)
+    for found in differing:
         sys.stdout.write(f"== seed {found.seed} ({', '.join(found.features)})\n{found.detail}\n")
-    equal = len(files) - len(differences)
+    equal = len(files) - len(differing)
     sys.stdout.write(f"{equal} of {len(files)} equal ({100 * equal / max(1, len(files)):.1f} %)\n")
-    return 1 if differences else 0
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.format.samples import recorded
@@ -11,6 +11,9 @@ from tests.format.samples import recorded
 from clew.format import compose
 from clew.format.compose import Chain, Envelope, Link
 from clew.format.times import milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 ENVELOPE = Envelope("sid", "/home/user/maze", "2.1.325", git_branch="main", entrypoint="cli")
 LINK = Link("u", "p", "2026-01-02T03:04:05.678Z")
@@ -53,24 +56,15 @@ def test_a_line_is_compact_json_with_a_newline(name: str) -> None:
 
 
 def of_client(kind: str) -> list[dict[str, Any]]:
-    """Lines of the newest client recorded, by the names above."""
-    found: list[dict[str, Any]] = []
-    for sample in recorded():
-        data: dict[str, Any] = dict(sample.data)
-        content: Any = (data.get("message") or {}).get("content")
-        is_result = isinstance(content, list) and content and content[0].get("type") == "tool_result"  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        name = {
-            "assistant": "assistant",
-            "system": "boundary",
-            "user": "results" if is_result else "user",
-        }.get(str(data.get("type")), "")
-        if data.get("isCompactSummary"):
-            name = "summary"
-        if name == "boundary" and data.get("subtype") != "compact_boundary":
-            continue
-        if sample.version == "2.1.150" and name == kind:
-            found.append(data)
-    return found
+    """Lines that version 2.1.150 wrote, by the names above; synthetic ones have an order of their own."""
+    kinds: dict[str, Callable[[Mapping[str, Any]], bool]] = {
+        "user": lambda data: data["type"] == "user" and "permissionMode" in data,
+        "results": lambda data: data["type"] == "user" and "sourceToolAssistantUUID" in data,
+        "assistant": lambda data: data["type"] == "assistant" and data["message"]["model"] != "<synthetic>",
+        "boundary": lambda data: data.get("subtype") == "compact_boundary",
+        "summary": lambda data: "isCompactSummary" in data,
+    }
+    return [dict(one.data) for one in recorded() if one.version == "2.1.150" and kinds[kind](one.data)]
 
 
 @pytest.mark.parametrize("name", sorted(lines()))
@@ -143,9 +137,10 @@ def test_a_result_is_an_error_only_where_it_says_so() -> None:
 
 
 def test_empty_content_is_refused() -> None:
-    for content in ("", []):
-        with pytest.raises(ValueError, match="words or blocks"):
-            compose.user(ENVELOPE, LINK, content)
+    with pytest.raises(ValueError, match="words or blocks"):
+        compose.user(ENVELOPE, LINK, "")
+    with pytest.raises(ValueError, match="words or blocks"):
+        compose.results(ENVELOPE, LINK, [])
     with pytest.raises(ValueError, match="at least one block"):
         compose.assistant(ENVELOPE, LINK, [], message_id="m", model="x", stop_reason=None, usage={})
 

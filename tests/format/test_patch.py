@@ -16,7 +16,10 @@ from tests.fuzz.lines import corpus
 from clew.format.decode import decode
 from clew.format.patch import NoSuchPathError, Path, remove, replace, replace_bytes, span, value_at
 
-ODD = b'\xef\xbb\xbf { "b" : [1, {"x":"\xff\\ud800","n":NaN} ,"\\u0061"],"a":{"k":1 , "k":"last"},"\\u0063":null}\r\n'
+ODD = (
+    b'\xef\xbb\xbf { "b" : [1, {"x":"\xff\\ud800","n":NaN} ,"\\u0061"],'
+    b'"a":{"k":1 , "k":"last"},"\\u0063":null}\r\n'
+)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +116,7 @@ def changed(value: Any, path: Path, new: object) -> Any:
     """A decoded value with another one at `path`; the plain way to do what `replace` does."""
     if not path:
         return new
-    copy = dict(value) if isinstance(value, dict) else list(value)
+    copy: Any = value.copy()
     copy[path[0]] = changed(value[path[0]], path[1:], new)
     return copy
 
@@ -160,10 +163,10 @@ def test_there_and_back_gives_the_same_bytes_for_lines_of_the_corpus() -> None:
 
 def test_a_long_record_and_a_deep_path_take_linear_time() -> None:
     started = process_time()
-    wide = b'{"x":[' + b'{"k":1},' * 200_000 + b'{"k":2}],"a":5}'
-    assert value_at(wide, ("x", 200_000, "k")) == b"2"
-    doubled = b"{" + b'"a":1,' * 100_000 + b'"b":2}'
+    wide = b'{"x":[' + b'{"k":1},' * 50_000 + b'{"k":2}],"a":5}'
+    assert value_at(wide, ("x", 50_000, "k")) == b"2"
+    doubled = b"{" + b'"a":1,' * 50_000 + b'"b":2}'
     assert remove(doubled, ("a",)) == b'{"b":2}'
     deep = b'{"a":' * 50_000 + b"7" + b"}" * 50_000
     assert value_at(deep, ("a",) * 50_000) == b"7"
-    assert process_time() - started < 20
+    assert process_time() - started < 10

@@ -64,7 +64,7 @@ def test_every_byte_is_accounted_for_when_lines_are_too_long_to_hold(
 @pytest.mark.parametrize("long", [300, 2000])
 def test_the_facts_of_a_line_too_long_to_hold_are_those_of_the_whole_line(long: int) -> None:
     compared = 0
-    for raw in corpus():
+    for raw in corpus()[::2]:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(lines, "LONG", long)
             (found,) = scan(BytesSource(raw + b"\n"))
@@ -73,7 +73,7 @@ def test_the_facts_of_a_line_too_long_to_hold_are_those_of_the_whole_line(long: 
         compared += found.is_abridged
         assert found.facts.kind == whole.kind
         assert json.dumps(_short(found.facts), default=repr) == json.dumps(_short(whole), default=repr)
-    assert compared > 100
+    assert compared > 50
 
 
 def _short(facts: Any) -> object:

@@ -78,7 +78,8 @@ def test_an_envelope_that_a_torn_record_ends_in_is_flagged() -> None:
 def test_glued_records_are_taken_one_by_one() -> None:
     assert taken(A + B + A) == [("record", A), ("record", B), ("record", A)]
     assert taken(A + b" " + B) == [("record", A), ("record", B)]
-    assert taken(b'{"a":1}{"b":2}') == [("record", b'{"a":1}'), ("record", b'{"b":2}')]
+    loose = b'{"message":{"role":"user","content":"hi"}}'
+    assert taken(loose + A) == [("record", loose), ("record", A)]
 
 
 def test_a_run_of_nuls_is_cut_out() -> None:
@@ -98,6 +99,11 @@ def test_words_behind_the_first_record_of_a_line_do_not_hide_it() -> None:
     assert taken(A + b' tail of another"}') == [("record", A), ("garbage", b'tail of another"}')]
     assert taken(A + b"]}") == [("garbage", A + b"]}")]
     assert taken(b'{"a":1} words') == [("garbage", b'{"a":1} words')]
+
+
+def test_objects_out_of_somebodys_text_are_no_records() -> None:
+    assert all(kind != "record" for kind, _ in taken(b'{"a":1}{"b":2}'))
+    assert all(kind != "record" for kind, _ in taken(b'{ }{ } and so on", "x":1}'))
 
 
 def test_beside_a_fragment_only_an_envelope_is_a_record() -> None:
@@ -133,6 +139,9 @@ def test_what_is_nested_too_deep_is_named_so() -> None:
         ({"type": "text", "text": "a"}, False),
         ({"type": 5, "uuid": "a"}, False),
         ({"uuid": "a"}, False),
+        ({"message": {"role": "user"}}, True),
+        ({"message": {"type": "user"}}, False),
+        ({"message": "role"}, False),
     ],
 )
 def test_an_envelope_has_a_type_and_an_id(data: dict[str, object], expected: bool) -> None:

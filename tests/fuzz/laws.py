@@ -16,7 +16,12 @@ from clew.session.session import Session
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clew.session.problems import Code
+
 CLIENTS = ("2.1.325", "1.0.35", "2.0.76", "2.1.45", "2.1.88", "2.1.150")
+_DAMAGE: tuple[Code, ...] = (
+    *("torn-line", "spliced", "nul-run", "garbage", "not-a-record", "too-deep", "too-long"),
+)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -33,21 +38,32 @@ def judge(data: bytes, *, client: str) -> int:
         assert session.entry(row).data is not None
     graph = Graph(session)
     sound(graph)
+    nodes = list(graph.nodes())
+    ended(session, graph, nodes[-1] if nodes else None)
+    told(data, found)
     sent = context(session, client=client)
-    active = session.row(sent.leaf) if sent.leaf is not None else None
+    ended(session, graph, session.row(sent.leaf) if sent.leaf is not None else None)
+    return data.count(b"\n") + 1
+
+
+def ended(session: Session, graph: Graph, active: int | None) -> None:
+    """One leaf is the active one, if any, and each branch leaves the way to it."""
     ends = leaves(session, graph, active=active)
     assert sum(leaf.is_active for leaf in ends) == (active is not None)
-    branches(session, ends)
-    compactions(session, graph)
-    report = check(data, name=session.name, refused=sent.refused)
+    way = set(graph.history(active)) if active is not None else set[int]()
+    assert {branch.row for branch in branches(session, ends)} <= way
+    assert all(graph.is_node(one.row) for one in compactions(session, graph))
+
+
+def told(data: bytes, found: Sequence[Record | Fragment]) -> None:
+    """A check names each fragment, and what it names is there."""
+    report = check(data, name="11111111-2222-4333-8444-555555555555")
     for problem in report.problems:
         if problem.offset is not None and problem.length is not None:
             assert 0 <= problem.offset <= problem.offset + problem.length <= len(data)
             assert problem.line == 1 + data.count(b"\n", 0, problem.offset)
     damaged = sum(isinstance(item, Fragment) for item in found)
-    codes = ("torn-line", "spliced", "nul-run", "garbage", "not-a-record", "too-deep", "too-long")
-    assert damaged == sum(report.counts.get(code, 0) for code in codes)
-    return data.count(b"\n") + 1
+    assert damaged == sum(report.counts.get(code, 0) for code in _DAMAGE)
 
 
 def conserved(data: bytes, found: Sequence[Record | Fragment]) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.store.lines import CORPUS, ONE, THREE, TWO, line, lines, put
 
 from clew.store.files import SessionFile, Skipped, Store, at_path
-from clew.store.heads import group_agents
+from clew.store.heads import Head, group_agents, head
 from clew.store.sides import side_files
 
 SCENARIOS = sorted(folder.parent for folder in CORPUS.glob("*/*/projects"))
@@ -276,6 +279,56 @@ def test_a_name_that_is_no_text_is_listed(tmp_path: Path) -> None:
     with open(os.fsencode(folder) + b"/\xff\xfe.jsonl", "wb"):  # noqa: PTH123 # a Path cannot be made of bytes
         pass
     assert [file.id for file in Store.at([str(tmp_path)]).listing().sessions] == ["\udcff\udcfe"]
+
+
+NAMES = ["a.jsonl", "agent-a1.jsonl", "subagents", "projects", ONE, "-p", "x.json", ".hidden"]
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.sampled_from(NAMES), min_size=1, max_size=5),
+            st.sampled_from(["file", "folder", "pipe", "link"]),
+            st.lists(st.sampled_from([*NAMES, "..", "missing"]), max_size=3),
+        ),
+        max_size=25,
+    )
+)
+def test_no_tree_is_too_odd(steps: list[tuple[list[str], str, list[str]]]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        for parts, kind, target in steps:
+            path = root / "projects" / Path(*parts)
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                if kind == "file":
+                    path.write_bytes(lines(1))
+                elif kind == "folder":
+                    path.mkdir()
+                elif kind == "pipe":
+                    os.mkfifo(path)
+                else:
+                    path.symlink_to(root / "projects" / Path(*target))
+            except OSError:  # the name is taken, or the way there is a loop
+                continue
+        store = Store.at([folder])
+        listing = store.listing()
+        found = [file.path for file in (*listing.sessions, *listing.agents)]
+        assert len(set(found)) == len(found)
+        assert all(Path(path).read_bytes() == lines(1) for path in found)
+        assert store.listing() == listing
+        group_agents(listing)
+        for file in (*listing.sessions, *listing.agents):
+            side_files(file)
+            assert isinstance(head(file), Head)
+
+
+def test_the_other_sessions_of_a_project_are_known(tmp_path: Path) -> None:
+    for place in ("-p/a", "-p/b", "-p/c", "-q/d"):
+        put(tmp_path / "projects" / f"{place}.jsonl", b"")
+    listing = Store.at([str(tmp_path)]).listing()
+    assert [file.id for file in listing.beside(listing.sessions[1])] == ["a", "c"]
 
 
 @pytest.mark.parametrize(

@@ -128,10 +128,20 @@ def test_following_goes_on_from_a_cursor(tmp_path: Path) -> None:
     assert [event.why for event in events if not isinstance(event, Skipped)] == ["grown"]
 
 
+def test_following_lasts_as_long_as_someone_asks(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.jsonl", line(1))
+    events = follow(path, poll=0)
+    assert not isinstance(first := next(events), Skipped)
+    assert [item.number for item in first] == [1]
+    _append(path, line(2))
+    assert not isinstance(second := next(events), Skipped)
+    assert [item.number for item in second] == [2]
+
+
 def test_what_is_not_gone_through_comes_again(tmp_path: Path) -> None:
     path = put(tmp_path / "x.jsonl", lines(3))
     seen: list[int] = []
-    for event in follow(path, stop=lambda: len(seen) > 3, sleep=lambda _: None):
+    for event in follow(path, stop=lambda: len(seen) >= 3, sleep=lambda _: None):
         assert not isinstance(event, Skipped)
         items = iter(event)
         for item in items:
@@ -170,7 +180,8 @@ def test_the_file_is_let_go_of_while_nothing_happens(tmp_path: Path) -> None:
         links = [entry.readlink() for entry in Path("/proc/self/fd").iterdir() if entry.is_symlink()]
         held.append(path in links)
 
-    list(follow(path, stop=lambda: len(held) == 2, sleep=sleep))
+    kept = list(follow(path, stop=lambda: len(held) == 2, sleep=sleep))
+    assert len(kept) == 2
     assert held == [False, False]
 
 

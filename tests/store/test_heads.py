@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.store.lines import CORPUS, MADE, ONE, TWO, line, lines, put
 
 from clew.store import heads
 from clew.store.files import SessionFile, Skipped, at_path
-from clew.store.heads import Head, head, project
+from clew.store.heads import LINES, Head, continuations, head, project
 from clew.store.source import FileSource
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+BITS = [
+    b"\n",
+    b"{}\n",
+    line(1),
+    line(2, isSidechain=True),
+    line(3, message=[]),
+    line(4, sessionId={}),
+    b"\x00",
+]
 FILES = sorted(CORPUS.glob("*/*/projects/**/*.jsonl"))
 
 
@@ -87,6 +97,17 @@ def test_a_continuation_names_the_session_before_it() -> None:
     first, second = sorted(folder.iterdir())
     assert _head(second).previous == first.stem
     assert _head(first).previous is None
+    heads_of = [(_file(path), _head(path)) for path in (first, second)]
+    assert continuations(heads_of) == {first.stem: (second.stem,)}
+
+
+@settings(max_examples=80)
+@given(st.lists(st.one_of(st.binary(max_size=60), st.sampled_from(BITS)), max_size=30))
+def test_any_bytes_have_a_head(parts: list[bytes]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = put(Path(folder) / "x.jsonl", parts)
+        assert _head(path).is_whole or len(parts) > LINES
+        assert _head(path).kind in {"conversation", "mixed", "summary", "agent", "empty"}
 
 
 def test_a_renamed_file_is_no_continuation(tmp_path: Path) -> None:

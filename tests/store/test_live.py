@@ -177,8 +177,17 @@ def test_where_there_is_no_proc_the_process_is_asked_for(
     assert liveness(file, now=LONG_AGO + 1e6, proc=proc) == Live(True, "process", child.pid)
     _name(file, f"{child.pid}.json", pid=99_999_999)
     assert liveness(file, now=LONG_AGO + 1e6, proc=proc) == Live(False, "quiet")
-    _name(file, f"{child.pid}.json", pid=2**70)
-    assert liveness(file, now=LONG_AGO + 1e6, proc=proc).why in {"process", "quiet"}
+    _name(file, f"{child.pid}.json", pid=2**40)
+    assert liveness(file, now=LONG_AGO + 1e6, proc=proc) == Live(False, "quiet")
+
+
+def test_another_user_s_process_runs_too(file: SessionFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    def forbidden(pid: int, signal: int) -> None:
+        raise PermissionError(pid, signal)
+
+    _name(file, "5.json", pid=5)
+    monkeypatch.setattr(os, "kill", forbidden)
+    assert running([str(file.root)], proc="/nowhere") == {ONE: 5}
 
 
 def test_no_process_is_ever_signalled_on_windows(

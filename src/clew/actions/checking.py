@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clew.actions.opening import agent_files, find_file, open_store
+from clew.actions.passes import sweep
 from clew.errors import ClewError
 from clew.format.records import Record, read
 from clew.session.chain import chain
@@ -23,7 +24,7 @@ from clew.store.live import liveness
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from clew.session.chain import Chain
@@ -98,13 +99,18 @@ def files_to_check(
     return Asked(tuple(ordered.values()), listing.skipped, 0, store.roots.looked_in)
 
 
-def check_files(files: Sequence[SessionFile]) -> Iterator[Checked]:
-    """Check files one after the other; one that cannot be read does not stop the others."""
-    for file in files:
-        try:
-            yield check_file(file)
-        except ClewError as error:
-            yield Checked(file, None, False, unreadable=error.message)
+def check_files(
+    files: Sequence[SessionFile], *, jobs: int | None = None, advance: Callable[[], None] | None = None
+) -> list[Checked]:
+    """Check files, in several processes where there is much to read; `advance` is called after each."""
+    return sweep(_check_or_tell, files, jobs=jobs, advance=advance)
+
+
+def _check_or_tell(file: SessionFile) -> Checked:
+    try:
+        return check_file(file)
+    except ClewError as error:  # one that cannot be read does not stop the others
+        return Checked(file, None, False, unreadable=error.message)
 
 
 def check_file(file: SessionFile) -> Checked:
@@ -140,12 +146,11 @@ def _reach(session: Session, path: Chain) -> tuple[int, int]:
     state = bytearray(len(session))
     for row in (*path.before_cut, *with_parallel(session, path, rules())):
         state[row] = yes
-    for row in graph.history(path.leaf) if path.leaf is not None else ():
-        if session.table.kind_of(row) == BOUNDARY:
-            # The client does not look further up; what is there was read before.
-            for over in graph.history(row):
-                state[over] = yes
-            break
+    history = graph.history(path.leaf) if path.leaf is not None else []
+    cut = max((at for at, row in enumerate(history) if session.table.kind_of(row) == BOUNDARY), default=-1)
+    # The client does not look above a compaction; what is there was read before.
+    for row in history[: cut + 1]:
+        state[row] = yes
     for start in range(len(session)):
         way: list[int] = []
         row = start

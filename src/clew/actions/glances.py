@@ -1,4 +1,4 @@
-"""A glance at a session file: what its first and last lines tell a list of sessions, without reading it whole.
+"""A glance at a session file: what its first and last lines tell, without reading it whole.
 
 The lines looked at are fed to the same fold that a full read feeds with all of them, so a title, a time or a
 branch is found by the same rules. Counts are not to be taken from a glance. What a title in the middle of a
@@ -33,8 +33,11 @@ _MOST_BYTES: Final = 4 << 20
 """How far the search for a message goes, as behind a long list of summaries."""
 
 _BUFFER: Final = 16 << 10
-_TAIL: Final = 32 << 10
-_TAIL_LINES: Final = 12
+_REACHES: Final = (32 << 10, 256 << 10, 2 << 20)
+"""How far back from the end the last message is looked for, further each time."""
+
+_TAIL_LINES: Final = 10
+_ROLES: Final = frozenset({"user", "assistant"})
 _TITLES: Final = (b'"custom-title"', b'"ai-title"', b'"agent-name"')
 
 
@@ -74,7 +77,7 @@ def glances(files: Iterable[SessionFile]) -> Iterator[Glance | Skipped]:
 
 
 def titles_of(listing: Listing) -> Callable[[SessionFile], str | None]:
-    """Return a function that gives the title of a session; the files are looked at when it is first called."""
+    """Return what gives the title of a session; the files are looked at when it is first called."""
     known: dict[str, str | None] = {}
 
     def title(file: SessionFile) -> str | None:
@@ -107,7 +110,7 @@ def _first(seen: Summary, source: FileSource) -> int:
         for record in _records(raw, at):
             seen.add(record)
             facts = record.facts
-            if facts.role in {"user", "assistant"} and not facts.is_sidechain:
+            if facts.role in _ROLES and not facts.is_sidechain:
                 has_main = True
                 if facts.cwd is not None and is_human(facts):
                     return at + len(raw)
@@ -127,21 +130,40 @@ def _past_giant(seen: Summary, source: FileSource) -> int:
 
 
 def _last(seen: Summary, source: FileSource, start: int) -> None:
-    """Take in the last lines after `start`, and from a little further up those that give a title."""
-    at = max(start, source.size - _TAIL)
-    try:
-        data = source.read(at, source.size - at)
-    except ChangedOnDiskError:  # cut just now: the first lines have to do
-        return
+    """Take in the last lines after `start`, up to the last message; from further up those with a title."""
+    taken: list[Record] = []
+    for reach in _REACHES:
+        at = max(start, source.size - reach)
+        try:
+            data = source.read(at, source.size - at)
+        except ChangedOnDiskError:  # cut just now: the first lines have to do
+            return
+        taken = _from_the_end(data, is_cut=at > start)
+        # Attachments of tens of kilobytes may stand behind the last message.
+        if at == start or any(record.facts.role in _ROLES for record in taken):
+            break
+    for record in reversed(taken):
+        seen.add(record)
+
+
+def _from_the_end(data: bytes, *, is_cut: bool) -> list[Record]:
+    """Return records from the last one up: some lines, those up to the last message, those with a title."""
     lines = data.split(b"\n")
-    if at > start:
-        lines[0] = b""
-    first = len(lines) - _TAIL_LINES
+    if is_cut:
+        del lines[0]
+    taken: list[Record] = []
+    has_message = False
     has_titles = any(mark in data for mark in _TITLES)
-    for number, raw in enumerate(lines):
-        if number >= first or (has_titles and any(mark in raw for mark in _TITLES)):
-            for record in _records(raw, at):
-                seen.add(record)
+    for above, raw in enumerate(reversed(lines)):
+        if above >= _TAIL_LINES and has_message:
+            if not has_titles:
+                break
+            if not any(mark in raw for mark in _TITLES):
+                continue
+        for record in reversed(list(_records(raw, 0))):
+            taken.append(record)
+            has_message = has_message or record.facts.role in _ROLES
+    return taken
 
 
 def _records(raw: bytes, offset: int) -> Iterator[Record]:

@@ -7,12 +7,13 @@ None. A full read goes through every file once, sub-agents included: what they u
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from clew.actions.glances import Glance, glance, told_elsewhere
-from clew.actions.passes import sweep
-from clew.actions.tolls import Toll, share_out, take_toll
 from clew.format.times import iso
+from clew.session.pricing import DATE
 from clew.store.files import Skipped
 from clew.store.heads import group_agents
 from clew.store.live import liveness, running
@@ -67,8 +68,10 @@ class SessionRow:
     changed: float
     """When the file was last written, in seconds since 1970."""
 
-    unpriced: tuple[str, ...] = ()
-    """Models whose prices are not known; with any of them the cost is None."""
+    unpriced_messages: int | None = None
+    """Messages whose model has no known price; they are not in the cost."""
+
+    unpriced_models: tuple[str, ...] = ()
 
     @property
     def is_conversation(self) -> bool:
@@ -78,7 +81,7 @@ class SessionRow:
     def as_dict(self) -> dict[str, object]:
         """Return the row in the shape of `clew ls --json`."""
         found: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
-        for name in ("session_ids", "models", "client_versions", "unpriced"):
+        for name in ("session_ids", "models", "client_versions", "unpriced_models"):
             found[name] = list(getattr(self, name))
         found["tokens"] = None if self.tokens is None else tokens_dict(self.tokens)
         found["prs"] = [{"number": pr.number, "url": pr.url, "repository": pr.repository} for pr in self.prs]
@@ -106,6 +109,9 @@ class SessionList:
     is_full: bool
     was_cut: tuple[str, ...] = ()
     """Files that got shorter while they were read."""
+
+    price_date: str = DATE
+    """The date of the prices that were used."""
 
     agents_damaged: int = 0
     """Sub-agents' files with damage in them."""
@@ -143,12 +149,16 @@ def list_sessions(
     told = told_elsewhere(seen)
     groups = group_agents(listing)
     processes = running(store.roots.found)
+
+    def is_live(file: SessionFile) -> bool:
+        return liveness(file, now=now, processes=processes, look_for_open=False).is_live
+
     rows = [_row(look.file, look.facts(told)) for look in seen]
     rows = [
         replace(
             row,
             agents=len(groups.of(look.file)),
-            live=liveness(look.file, now=now, processes=processes, look_for_open=False).is_live,
+            live=is_live(look.file),
         )
         for row, look in zip(rows, seen, strict=True)
     ]
@@ -158,9 +168,8 @@ def list_sessions(
     )
     if not is_full:
         return result
-    return _read_fully(
-        result, [look.file for look in seen], listing, groups.of, told=told, jobs=jobs, start=start
-    )
+    files = [look.file for look in seen]
+    return _read_fully(result, files, listing, groups.of, is_live, told=told, jobs=jobs, start=start)
 
 
 def _read_fully(
@@ -168,19 +177,23 @@ def _read_fully(
     sessions: Sequence[SessionFile],
     listing: Listing,
     agents_of: Callable[[SessionFile], Sequence[SessionFile]],
+    is_live: Callable[[SessionFile], bool],
     *,
     told: Mapping[str, str],
     jobs: int | None,
     start: Callable[[int], Callable[[], None]] | None,
 ) -> SessionList:
+    # Imported here: a quick list needs nothing of it.
+    from clew.actions.passes import sweep
+    from clew.actions.tolls import Toll, share_out, take_toll, unpriced_models
+
     files = [*sessions, *listing.agents]
     advance = None if start is None else start(len(files))
-    from functools import partial
-
     tolls = sweep(partial(take_toll, summaries=told), files, jobs=jobs, advance=advance)
     by_path = {toll.path: toll for toll in tolls if isinstance(toll, Toll)}
-    owner = {agent.path: session.path for session in sessions for agent in agents_of(session)}
-    shares = share_out(by_path.values(), {file.path: owner.get(file.path, file.path) for file in files})
+    owner = {file.path: file for file in files}
+    owner |= {agent.path: session for session in sessions for agent in agents_of(session)}
+    shares = share_out(by_path.values(), owner)
     rows: list[SessionRow] = []
     for row, file in zip(quick.rows, sessions, strict=True):
         toll = by_path.get(file.path)
@@ -198,7 +211,8 @@ def _read_fully(
                 failed_calls=toll.facts.failed_calls,
                 tokens=share.tokens,
                 cost_usd=share.cost_usd,
-                unpriced=share.unpriced,
+                unpriced_messages=share.unpriced,
+                unpriced_models=unpriced_models(share.models),
                 agents=row.agents,
                 live=row.live,
                 damaged=damaged_lines(toll.facts, is_live=row.live),
@@ -211,7 +225,7 @@ def _read_fully(
         skipped=(*quick.skipped, *(toll for toll in tolls if isinstance(toll, Skipped))),
         was_cut=tuple(toll.path for toll in by_path.values() if toll.was_cut),
         agents_damaged=sum(
-            damaged_lines(by_path[file.path].facts, is_live=False) > 0
+            damaged_lines(by_path[file.path].facts, is_live=is_live(file)) > 0
             for file in listing.agents
             if file.path in by_path
         ),
@@ -256,7 +270,9 @@ def _row(file: SessionFile, facts: Facts) -> SessionRow:
     )
 
 
-def narrow(rows: Iterable[SessionRow], *, project: str | None = None, since: float | None = None) -> list[SessionRow]:
+def narrow(
+    rows: Iterable[SessionRow], *, project: str | None = None, since: float | None = None
+) -> list[SessionRow]:
     """Leave the rows of a project (see `is_of_project`) and those active since a moment."""
     return [
         row
@@ -267,8 +283,6 @@ def narrow(rows: Iterable[SessionRow], *, project: str | None = None, since: flo
 
 def is_of_project(row: SessionRow, project: str) -> bool:
     """Whether a session is of the project that a person means: a path, or a part of its path or folder."""
-    from pathlib import Path
-
     if project.startswith((".", "~", "/")):
         place = Path(project).expanduser().absolute()
         own = Path(row.project)

@@ -5,7 +5,6 @@ Every action that takes a session's name begins here.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.errors import UnreadableError, UsageError
@@ -16,6 +15,7 @@ from clew.store.reader import open_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from clew.session.session import Session
     from clew.store.files import Listing, SessionFile
@@ -54,7 +54,9 @@ def file_at(path: str | Path) -> SessionFile:
     return found
 
 
-def agent_files(store: Store, file: SessionFile, *, listing: Listing | None = None) -> tuple[SessionFile, ...]:
+def agent_files(
+    store: Store, file: SessionFile, *, listing: Listing | None = None
+) -> tuple[SessionFile, ...]:
     """Return the files of a session's sub-agents, in the order of their paths; none for a sub-agent's own."""
     if file.is_agent:
         return ()

@@ -25,7 +25,7 @@ PAYS: Final = 100_000_000
 
 
 class Pass:
-    """One file, gone through once from beginning to end. When it is over, `extent` says how much there was."""
+    """One file, gone through once. When it is over, `extent` says how much there was."""
 
     __slots__ = ("_end", "_lines", "_source")
 
@@ -65,14 +65,15 @@ def sweep(
     files: Sequence[SessionFile],
     *,
     jobs: int | None = None,
+    pays: int = PAYS,
     advance: Callable[[], None] | None = None,
 ) -> list[Result]:
     """Do `task` for every file and return the results in the files' order.
 
-    More than one process is started only for many bytes, or when `jobs` asks for it; `task` must then be a
-    function that another process can import. `advance` is called after each file.
+    More than one process is started only from `pays` bytes on, or when `jobs` asks for it; `task` must then
+    be a function that another process can import. `advance` is called after each file.
     """
-    workers = _workers(files, jobs)
+    workers = _workers(files, jobs, pays)
     if workers == 1:
         return [_one(task, file, advance) for file in files]
     from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -102,11 +103,11 @@ def _one(
     return result
 
 
-def _workers(files: Sequence[SessionFile], jobs: int | None) -> int:
+def _workers(files: Sequence[SessionFile], jobs: int | None, pays: int) -> int:
     if len(files) < 2:
         return 1
     if jobs is None:
-        jobs = _cores() if sum(file.size for file in files) >= PAYS else 1
+        jobs = _cores() if sum(file.size for file in files) >= pays else 1
     return max(1, min(jobs, len(files), 61))  # Windows cannot wait for more than 61
 
 

@@ -10,12 +10,12 @@ import time
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from clew.actions.opening import agent_files, find_file, open_store
 from clew.errors import ChangedOnDiskError, ClewError, UsageError
 from clew.format.decode import DecodeError, decode
+from clew.format.times import iso
 from clew.session import pricing
 from clew.session.branches import branches, leaves
 from clew.session.calls import call_block, result_block, structured
@@ -51,7 +51,6 @@ SHORTEST: Final = 4
 
 _LARGEST_META: Final = 1 << 20
 _NO_TOKENS: Final = Tokens()
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -113,6 +112,8 @@ class _OnDemand:
 
 def sub_agents(opened: Opened) -> tuple[Agent, ...]:
     """Return the sub-agents of a session under the calls that started them; unreadable files are left out."""
+    if not opened.agent_files and not any(flags & SIDECHAIN for flags in opened.session.table.flags):
+        return ()
     sources: list[Source] = []
     for file in opened.agent_files:
         try:
@@ -470,20 +471,6 @@ def tokens_document(tokens: Tokens) -> dict[str, int]:
         "cache_write_5m": tokens.cache_write_5m,
         "cache_write_1h": tokens.cache_write_1h,
     }
-
-
-def iso(ms: int | None) -> str | None:
-    """Return a time in milliseconds as ISO 8601 in UTC; None for none, and for what no calendar has."""
-    moment = moment_of(ms)
-    return None if moment is None else moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def moment_of(ms: int | None) -> datetime | None:
-    """Return a time in milliseconds as a moment."""
-    try:
-        return None if ms is None else _EPOCH + timedelta(milliseconds=ms)
-    except OverflowError:
-        return None
 
 
 def until_cut(opened: Opened, items: Iterator[T]) -> Iterator[T]:

@@ -1,20 +1,22 @@
 """What a full read takes from one file, and which session each message's usage belongs to.
 
 A message that stands in several files, as after a fork, is counted once: it belongs to the session whose
-oldest line is oldest. So the rows of a list add up to what was used.
+oldest line is oldest. So a list says the same of a session as `clew usage --by session`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clew.actions.passes import Pass
 from clew.errors import ClewError
 from clew.format.records import Record
 from clew.format.times import milliseconds
+from clew.session.accounts import Question, Sum, account
 from clew.session.fold import Summary
-from clew.session.pricing import Tokens, dollars, price
+from clew.session.ledger import Ledger
+from clew.session.pricing import price
 from clew.session.usage import Folder
 from clew.store.files import Skipped
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from clew.session.fold import Facts
-    from clew.session.usage import FileUsage, Row
+    from clew.session.usage import FileUsage
     from clew.store.files import SessionFile
 
 
@@ -78,74 +80,21 @@ def take_toll(file: SessionFile, *, summaries: Mapping[str, str] | None = None) 
     return Toll(file.path, facts, usage, oldest.ms, one.was_cut)
 
 
-@dataclass(slots=True)
-class Share:
-    """What one session used."""
-
-    tokens: Tokens = field(default_factory=Tokens)
-    messages: int = 0
-    picodollars: int = 0
-    strangers: set[str] = field(default_factory=set[str])
-
-    @property
-    def unpriced(self) -> tuple[str, ...]:
-        """The models without a price."""
-        return tuple(sorted(self.strangers))
-
-    @property
-    def cost_usd(self) -> float | None:
-        """The cost, or None when a model's prices are not known."""
-        return None if self.strangers else dollars(self.picodollars)
-
-
-def share_out(tolls: Iterable[Toll], owner: Mapping[str, str]) -> dict[str, Share]:
-    """Add up the usage by session; `owner` names for each file the file of its session."""
-    oldest: dict[str, tuple[int, str]] = {}
-    tolls = list(tolls)
+def share_out(tolls: Iterable[Toll], owner: Mapping[str, SessionFile]) -> dict[str, Sum]:
+    """Add up the usage by session, named by the path of its file; `owner` says whose each file is."""
+    ledger = Ledger()
+    keys = {path: f"{file.id} {file.path}" for path, file in owner.items()}
+    oldest: dict[str, int] = {}
     for toll in tolls:
-        session = owner[toll.path]
-        age = (2**62 if toll.oldest is None else toll.oldest, session)
-        oldest[session] = min(oldest.get(session, age), age)
-    shares = {session: Share() for session in owner.values()}
-    owners: dict[str, tuple[int, str]] = {}
-    best: dict[str, Row] = {}
-    for toll in tolls:
-        age = oldest[owner[toll.path]]
-        for key, row in toll.usage.rows.items():
-            held = best.get(key)
-            if held is None:
-                owners[key], best[key] = age, row
-                continue
-            owners[key] = min(owners[key], age)
-            # A copy may have been made while the answer was still being written: the longest one counts.
-            if _rank(row) > _rank(held):
-                best[key] = row
-    for key, row in best.items():
-        _add(shares[owners[key][1]], row)
-    return shares
+        ledger.add(toll.usage)
+        # How old a session is, its own file says; a sub-agent's is asked where there is no other.
+        if toll.oldest is not None and owner[toll.path].path == toll.path:
+            oldest[keys[toll.path]] = toll.oldest
+    question = Question("session", session_of=keys.__getitem__, oldest=oldest.get)
+    answer = {group.key: group.sum for group in account(ledger, question).groups}
+    return {file.path: answer.get(keys[file.path], Sum()) for file in owner.values()}
 
 
-def _rank(row: Row) -> tuple[int, str]:
-    return row[2], row[1] or row[0] or ""
-
-
-def _add(share: Share, row: Row) -> None:
-    time, _, output, given, read, short, long, model, terms, _, _ = row
-    tier, speed, place, searches, _, advisors = terms
-    share.messages += 1
-    share.tokens += Tokens(given, output, read, short, long)
-    time_ms = milliseconds(time)
-    rates = price(model, time_ms=time_ms, service_tier=tier, speed=speed, inference_geo=place)
-    if rates is None:
-        share.strangers.add(model or "?")
-    else:
-        share.picodollars += rates.charge(given, output, read, short, long, searches)
-    for name, tokens in advisors:
-        asked = price(name, time_ms=time_ms)
-        share.tokens += tokens
-        if asked is None:
-            share.strangers.add(name)
-        else:
-            share.picodollars += asked.charge(
-                tokens.input, tokens.output, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h
-            )
+def unpriced_models(models: Iterable[str]) -> tuple[str, ...]:
+    """Return those of the models whose prices are not known."""
+    return tuple(model for model in models if price(model) is None)

@@ -12,6 +12,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from clew.errors import ClewError, UsageError
@@ -81,8 +82,16 @@ class Result:
     files: int
     looked_in: tuple[str, ...]
     skipped: tuple[Skipped, ...] = ()
+    """What lies in the store and is no session file."""
+
+    unread: tuple[Skipped, ...] = ()
+    """Session files that could not be read."""
+
     damaged: int = 0
+    """Stretches that are no record, among the lines that were looked at."""
+
     now: int = 0
+    zone: tzinfo | None = None
     projects: Mapping[str, str] = field(default_factory=dict[str, str])
     """By session, if that was asked for, the folder it worked in."""
 
@@ -92,7 +101,7 @@ class Result:
     @property
     def is_flawed(self) -> bool:
         """Whether something could not be read."""
-        return self.damaged > 0 or bool(self.skipped)
+        return self.damaged > 0 or bool(self.unread)
 
     def rows(self) -> list[dict[str, object]]:
         """Return the groups in the shape of the JSON document."""
@@ -109,7 +118,7 @@ class Result:
             "tz": self.tz,
             "files": self.files,
             "damaged": self.damaged,
-            "unreadable": [{"path": one.path, "reason": one.reason} for one in self.skipped],
+            "unreadable": [{"path": one.path, "reason": one.reason} for one in self.unread],
         }
 
     def _row(self, group: Group) -> dict[str, object]:
@@ -151,7 +160,12 @@ def _sum(total: Sum) -> dict[str, object]:
 def usage(
     request: Request, *, now: int | None = None, progress: Callable[[int], object] | None = None
 ) -> Result:
-    """Count what the sessions used. `progress` is told of every few files that were read."""
+    """Count what the sessions used. `progress` is told how many files were read since it was last told."""
+    with _collector_at_rest():
+        return _usage(request, now, progress)
+
+
+def _usage(request: Request, now: int | None, progress: Callable[[int], object] | None) -> Result:
     now = time.time_ns() // 1_000_000 if now is None else now
     zone = _zone(request.tz)
     since = _moment(request.since, "--since", now, zone)
@@ -162,17 +176,18 @@ def usage(
     ledger, unread = _read(files, _DEPTHS.get(request.by, "usage"), request.jobs, progress)
     places = _Places(listing, ledger)
     question = Question(request.by, zone, since, until, places.session_of, places.project_of, places.oldest)
-    with _collector_at_rest():
-        answer = account(ledger, question)
+    answer = account(ledger, question)
     is_by_session = request.by == "session"
     return Result(
         answer,
         request.tz or "local",
         len(files),
         store.roots.looked_in,
-        (*listing.skipped, *unread) if not unread else (*listing.skipped, *unread),
+        listing.skipped,
+        tuple(unread),
         ledger.damaged,
         now,
+        zone,
         {group.key: places.project(group.key) for group in answer.groups} if is_by_session else {},
         _clients(answer, ledger, places) if is_by_session else {},
     )
@@ -233,15 +248,14 @@ def _read(
 
     # This process reads too. Ledgers may be merged in any order.
     with multiprocessing.Pool(len(shares) - 1) as pool:
-        others = [pool.apply_async(_read_share, (share, depth)) for share in shares[1:]]
+        others = [pool.apply_async(_read_alone, (share, depth)) for share in shares[1:]]
         ledger, unread = _read_share(shares[0], depth, progress)
-        with _collector_at_rest():
-            for other, share in zip(others, shares[1:], strict=True):
-                found, more = other.get()
-                ledger.merge(found)
-                unread += more
-                if progress is not None:
-                    progress(len(share))
+        for other, share in zip(others, shares[1:], strict=True):
+            found, more = other.get()
+            ledger.merge(found)
+            unread += more
+            if progress is not None:
+                progress(len(share))
     return ledger, unread
 
 
@@ -258,27 +272,36 @@ def _shares(files: Iterable[SessionFile], count: int) -> list[_Files]:
     return shares
 
 
+@contextmanager
+def _lines(path: str) -> Generator[Iterable[bytes]]:
+    descriptor, status = open_regular(path)
+    with os.fdopen(descriptor, "rb", _BUFFER) as file:
+        # A file no longer than the longest line that may be held needs no limit on its lines.
+        yield file if status.st_size < LONG else bounded(file.readline)
+
+
 def _read_share(
     files: _Files, depth: Depth, progress: Callable[[int], object] | None = None
 ) -> tuple[Ledger, list[Skipped]]:
     ledger = Ledger()
     unread: list[Skipped] = []
     folder = Folder(depth)
-    with _collector_at_rest():
-        for path, agent in files:
-            try:
-                descriptor, status = open_regular(path)
-                with open(descriptor, "rb", _BUFFER) as file:
-                    # A file no longer than the longest line to be held needs no limit on its lines.
-                    lines = file if status.st_size < LONG else bounded(file.readline)
-                    ledger.add(folder.file(path, lines, agent=agent))
-            except ClewError as error:
-                unread.append(Skipped(path, error.message))
-            except OSError as error:
-                unread.append(Skipped(path, reason(error)))
-            if progress is not None:
-                progress(1)
+    for path, agent in files:
+        try:
+            with _lines(path) as lines:
+                ledger.add(folder.file(path, lines, agent=agent))
+        except ClewError as error:
+            unread.append(Skipped(path, error.message))
+        except OSError as error:
+            unread.append(Skipped(path, reason(error)))
+        if progress is not None:
+            progress(1)
     return ledger, unread
+
+
+def _read_alone(files: _Files, depth: Depth) -> tuple[Ledger, list[Skipped]]:
+    with _collector_at_rest():
+        return _read_share(files, depth)
 
 
 # --- whose files --------------------------------------------------------------------------------------------
@@ -290,47 +313,55 @@ class _Places:
     def __init__(self, listing: Listing, ledger: Ledger) -> None:
         self._listing = listing
         self._ledger = ledger
-        self._mains = {file.path: file.id for file in listing.sessions}
-        self._agents: dict[str, str] | None = None
         self._projects: dict[str, str] = {}
 
-    def session_of(self, path: str) -> str:
-        session = self._mains.get(path)
-        if session is None:
-            if self._agents is None:
-                self._agents = self._find_agents()
-            session = self._agents[path]
-        return session
-
-    def _find_agents(self) -> dict[str, str]:
+    @cached_property
+    def _sessions(self) -> dict[str, str]:
+        """By file its session."""
         found = {file.path: file.session or file.id for file in self._listing.agents}
         for (_, _, session), files in group_agents(self._listing).by_session.items():
             found |= {file.path: session for file in files}
+        return found | {file.path: file.id for file in self._listing.sessions}
+
+    @cached_property
+    def _files(self) -> dict[str, list[SessionFile]]:
+        """By session its own files, else those of its sub-agents: its own may be gone."""
+        found: dict[str, list[SessionFile]] = {}
+        for file in self._listing.sessions:
+            found.setdefault(file.id, []).append(file)
+        for session, files in self._agents().items():
+            found.setdefault(session, files)
         return found
 
-    def _files_of(self, session: str) -> list[str]:
-        """Return a session's own files, else those of its sub-agents: its own may be gone."""
-        own = [path for path, name in self._mains.items() if name == session]
-        return own or [file.path for file in self._listing.agents if self.session_of(file.path) == session]
+    def _agents(self) -> dict[str, list[SessionFile]]:
+        found: dict[str, list[SessionFile]] = {}
+        for file in self._listing.agents:
+            found.setdefault(self._sessions[file.path], []).append(file)
+        return found
+
+    def session_of(self, path: str) -> str:
+        """Return the session a file belongs to."""
+        return self._sessions[path]
 
     def project_of(self, path: str) -> str:
+        """Return the project a file belongs to."""
         return self.project(self.session_of(path))
 
     def project(self, session: str) -> str:
+        """Return the folder a session worked in: the one its lines name, else its project folder's name."""
         if session not in self._projects:
-            paths = self._files_of(session)
-            named = [self._ledger.folders[path] for path in paths if path in self._ledger.folders]
-            folders = [os.path.basename(os.path.dirname(path)) for path in paths]
-            self._projects[session] = (named or folders or [session])[0]
+            files = self._files[session]
+            named = (self._ledger.folders.get(file.path) for file in files)
+            self._projects[session] = next(filter(None, named), files[0].folder)
         return self._projects[session]
 
     def oldest(self, session: str) -> int | None:
+        """Return the time of a session's oldest line."""
         times: list[int] = []
-        for path in self._files_of(session):
+        for file in self._files[session]:
             try:
-                descriptor, status = open_regular(path)
-                with open(descriptor, "rb", _BUFFER) as file:
-                    found = oldest(file if status.st_size < LONG else bounded(file.readline))
+                with _lines(file.path) as lines:
+                    found = oldest(lines)
             except (ClewError, OSError):
                 continue
             if found is not None:
@@ -338,8 +369,9 @@ class _Places:
         return min(times, default=None)
 
     def client_cost(self, session: str) -> float | None:
+        """Return what the client says a session cost."""
         costs = self._ledger.client_costs
-        return next((costs[path] for path in self._files_of(session) if path in costs), None)
+        return next((costs[file.path] for file in self._files[session] if file.path in costs), None)
 
 
 def _clients(answer: Account, ledger: Ledger, places: _Places) -> dict[str, Client]:

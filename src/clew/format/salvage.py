@@ -71,9 +71,11 @@ def pieces(raw: bytes, *, at_file_start: bool = False) -> tuple[Piece, ...]:
 
 def is_envelope(data: Mapping[str, object]) -> bool:
     """Say whether a mapping looks like a whole record rather than a part of one."""
-    if not isinstance(data.get("type"), str):
-        return False
-    return any(name in data for name in ("uuid", "sessionId", "leafUuid", "messageId"))
+    if isinstance(data.get("type"), str):
+        return any(name in data for name in ("uuid", "sessionId", "leafUuid", "messageId"))
+    # Loose records have no type, and are known by the role of their message.
+    message = data.get("message")
+    return isinstance(message, dict) and "role" in message
 
 
 class _Salvage:
@@ -158,8 +160,8 @@ class _Salvage:
             decoded = decode(self._raw[self._at : end])
         except DecodeError:
             return False
-        # Beside a fragment only an envelope is taken for a record: a stray inner object is not.
-        if (self._fragments or not is_clean) and not is_envelope(decoded.data):
+        # A stray inner object, or braces out of somebody's text, are no record.
+        if not is_envelope(decoded.data):
             return False
         self._found.append(Piece("record", self._at, end, None, decoded))
         self._at = end

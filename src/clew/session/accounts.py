@@ -129,6 +129,14 @@ class _Bin:
         self.longer: _Bin | None = None
         self.count = self.output = self.input = self.cached = self.short = self.long = 0
 
+    def add(self, count: int, output: int, given: int, cached: int, short: int, long: int) -> None:
+        self.count += count
+        self.output += output
+        self.input += given
+        self.cached += cached
+        self.short += short
+        self.long += long
+
     def for_long_prompts(self) -> _Bin:
         """Return the bin for messages whose prompt was so long that the higher prices hold."""
         if self.longer is None:
@@ -151,25 +159,36 @@ class _Sorting:
         self._ledger = ledger
         self._question = question
         self._owners = Owners(question.session_of, question.oldest)
+        self._hours: dict[str, Slot | None] = {}
+        """The groups of whole hours, where a message's time is all that counts."""
         self._slot_of = self._within(self._finder())
         self._bins: dict[object, _Bin] = {}
 
     def bins(self) -> Iterator[_Bin]:
-        bins = self._bins
-        copies = self._ledger.copies
-        slot_of = self._slot_of
+        for rows in self._ledger.copies.values():
+            slot, row = self._slot_of_copies(rows)
+            if slot is not None:
+                self._add(slot, row)
+        self._add_rows()
+        for bin_ in self._bins.values():
+            yield bin_
+            if bin_.longer is not None:
+                yield bin_.longer
+
+    def _add_rows(self) -> None:
+        """Add the messages that one file alone has: nearly all, so this is `_add` with little in the way."""
+        bins, hours, slot_of = self._bins, self._hours, self._slot_of
         is_by_tool = self._question.by == "tool"
-        for key, row in self._ledger.rows.items():
-            if key in copies:
-                slot, row = self._slot_of_copies(copies[key])
-            else:
-                slot = slot_of(row)
+        for row in self._ledger.rows.values():
+            time, _, output, given, cached, short, long, model, terms, _, _ = row
+            slot = hours.get(time[:13]) if time is not None and time[23:] == "Z" else None
             if slot is None:
-                continue
+                slot = slot_of(row)
+                if slot is None:
+                    continue
             if is_by_tool:
                 self._add_shares(slot, row)
                 continue
-            _, _, output, given, cached, short, long, model, terms, _, _ = row
             bin_ = bins.get((slot, model, id(terms)))
             if bin_ is None:
                 bin_ = bins[slot, model, id(terms)] = _bin(slot, model, terms)
@@ -181,10 +200,16 @@ class _Sorting:
             bin_.cached += cached
             bin_.short += short
             bin_.long += long
-        for bin_ in bins.values():
-            yield bin_
-            if bin_.longer is not None:
-                yield bin_.longer
+
+    def _add(self, slot: Slot, row: Row) -> None:
+        if self._question.by == "tool":
+            self._add_shares(slot, row)
+            return
+        model, terms = row[7], row[8]
+        bin_ = self._bins.setdefault((slot, model, id(terms)), _bin(slot, model, terms))
+        if 0 < bin_.long_above < sum(row[3:7]):
+            bin_ = bin_.for_long_prompts()
+        bin_.add(1, *row[2:7])
 
     def _slot_of_copies(self, copies: Sequence[Row]) -> tuple[Slot | None, Row]:
         slots = {self._slot_of(row) for row in copies}
@@ -210,13 +235,7 @@ class _Sorting:
                 is_long = 0 < bin_.long_above < sum(row[3:7])
             if is_long:
                 bin_ = bin_.for_long_prompts()
-            output, given, cached, short, long = (_share(tokens, len(calls), at) for tokens in row[2:7])
-            bin_.count += at == 0
-            bin_.output += output
-            bin_.input += given
-            bin_.cached += cached
-            bin_.short += short
-            bin_.long += long
+            bin_.add(int(at == 0), *(_share(tokens, len(calls), at) for tokens in row[2:7]))
 
     # --- which group --------------------------------------------------------------------------------
 
@@ -238,7 +257,10 @@ class _Sorting:
         if question.by == "block":
             return self._block_finder()
         if question.by == "day" or question.by == "week" or question.by == "month":
-            slot = Calendar(question.by, question.zone).slot
+            calendar = Calendar(question.by, question.zone)
+            slot = calendar.slot
+            if question.since is None and question.until is None:
+                self._hours = calendar.hours
             return lambda row: slot(row[0])
         name_of = self._namer()
         day = Calendar("day", UTC).slot
@@ -261,7 +283,7 @@ class _Sorting:
     def _block_finder(self) -> Callable[[Row], Slot]:
         # A block depends on all messages, so when the shared ones were said is settled first.
         copies = self._ledger.copies
-        times = [row[0] for key, row in self._ledger.rows.items() if key not in copies]
+        times = [row[0] for row in self._ledger.rows.values()]
         for rows in copies.values():
             is_same = len({row[0] for row in rows}) == 1
             times.append(rows[0][0] if is_same else self._owners.settle(rows)[0])

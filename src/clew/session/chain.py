@@ -73,7 +73,7 @@ def chain(session: Session, rules: Rules, *, at: str | None = None) -> Chain:
 def find_leaf(nodes: Nodes) -> int | None:
     """Return the row the conversation ends in."""
     rules = nodes.rules
-    rows = list(nodes.eligible())
+    rows = sorted(nodes.eligible(), key=nodes.place)
     if not rows:
         return None
     if rules.leaf == "time":
@@ -83,7 +83,7 @@ def find_leaf(nodes: Nodes) -> int | None:
     if named is not None:
         row, is_exact = named
         return row if is_exact or not _leads_to(nodes, row, start) else start
-    if rules.leaf == "order-then-time" and _last_prompt(nodes) is None:
+    if rules.leaf == "order-then-time" and not _has_hints(nodes):
         return _newest_descendant(nodes, rows, start)
     return start
 
@@ -136,6 +136,16 @@ def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
         return True
     path = Chain(tuple(reversed(found)), start, known=tuple(nodes.rows))
     return nodes.rules.recovers_parallel and row in with_parallel(nodes.session, path, nodes.rules)
+
+
+def _has_hints(nodes: Nodes) -> bool:
+    """Say whether the file names a line anywhere, be it void; what was preserved takes the place of a hint."""
+    table = nodes.session.table
+    if nodes.preserved:
+        return _last_prompt(nodes) is not None
+    hints = {code for code, kind in enumerate(table.kinds) if kind.partition("/")[0] == "last-prompt"}
+    rows = (row for row in range(len(table)) if table.kind[row] in hints and not table.flags[row] & SALVAGED)
+    return any(nodes.session.entry(row).text("leafUuid") for row in rows)
 
 
 def _last_prompt(nodes: Nodes) -> tuple[int, int | None] | None:

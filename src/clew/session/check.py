@@ -310,26 +310,19 @@ class Checker:
 
     def _pairs(self) -> None:
         superseded = self._rows.superseded
-        calls, results = self._calls, self._results
+        calls, results = self._calls.without(superseded), self._results.without(superseded)
         of_calls, of_results = IdIndex(calls.key), IdIndex(results.key)
         first = array("L", calls.row)
         for at, over in enumerate(of_calls.earlier):
             if over >= 0:
                 first[at] = first[over]
-        for at, row in enumerate(calls.row):
-            if not superseded[row] and of_calls.earlier[at] < 0 and of_results.last(calls.key[at]) < 0:
-                self._say("unpaired-call", row)
-        answered: array[int] = array("b", bytes(len(results.key)))
+            elif of_results.last(calls.key[at]) < 0:
+                self._say("unpaired-call", calls.row[at])
         for at, row in enumerate(results.row):
-            over = of_results.earlier[at]
-            if superseded[row]:
-                answered[at] = over >= 0 and answered[over]
-                continue
-            answered[at] = 1
-            if over >= 0 and answered[over]:
-                self._say("duplicate-result", row)
             call = of_calls.last(results.key[at])
-            if call < 0:
+            if of_results.earlier[at] >= 0:
+                self._say("duplicate-result", row)
+            elif call < 0:
                 self._say("unpaired-result", row)
             elif row < first[call]:
                 self._say("result-order", row)
@@ -375,7 +368,9 @@ class _Rows:
         has_id = facts.uuid is not None
         self.number.append(record.number)
         self.offset.append(record.offset)
-        self.length.append(record.length)
+        # Without the line ending, which only some records have with them.
+        blanks = 0 if record.is_abridged else len(record.raw) - len(record.raw.rstrip(b" \t\r\n"))
+        self.length.append(record.length - blanks)
         self.uuid.append(id_hash(facts.uuid))
         self.parent.append(id_hash(facts.parent_uuid))
         self.digest.append(hash((record.raw.strip(), record.is_abridged and record.length)) if has_id else 0)
@@ -393,6 +388,14 @@ class _Ids:
     def add(self, key: int, row: int) -> None:
         self.key.append(key)
         self.row.append(row)
+
+    def without(self, rows: bytearray) -> _Ids:
+        """Return the ids but those of the rows marked."""
+        kept = _Ids()
+        for key, row in zip(self.key, self.row, strict=True):
+            if not rows[row]:
+                kept.add(key, row)
+        return kept
 
 
 def _times(count: int) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from clew.format.entry import as_mapping
@@ -88,9 +89,6 @@ class Draft:
 
     is_local: bool = False
     """Made from a local command, which waits for nothing."""
-
-    is_closed: bool = False
-    """Its calls were cut off by the end of the session."""
 
     @property
     def has_result(self) -> bool:
@@ -188,7 +186,7 @@ class _Maker:
         drafts = self._merge(lines)
         for draft in drafts:
             if draft.role == "assistant" and self.era.moves_calls_last:
-                draft.blocks = _calls_last(draft.blocks, behind_thinking=not draft.is_closed)
+                draft.blocks = _calls_last(draft.blocks)
         return self._mend_pairs(drafts)
 
     # Lines --------------------------------------------------------------------------------------
@@ -250,11 +248,13 @@ class _Maker:
         if not answers:
             return lines
         last = answers[-1]
-        group = [at for at in answers if at == last or _is_same(lines[at], lines[last])]
+        group = [last]
+        for at in reversed(answers[:-1]):
+            if not _is_same(lines[at], lines[last]):
+                break
+            group.insert(0, at)
         done = _answered(lines)
         open_calls = [call for at in group for call in _calls(lines[at]) if call not in done]
-        for at in group:
-            lines[at].is_closed = True
         if not open_calls:
             return lines
         made = [_missing(call, SESSION_ENDED) for call in open_calls]
@@ -441,12 +441,17 @@ def _join_user(into: Draft, line: Draft) -> None:
     into.rows.extend(line.rows)
 
 
-def _calls_last(blocks: Blocks, *, behind_thinking: bool) -> Blocks:
-    """Move the calls of an answer behind everything else it says."""
-    if not behind_thinking and not any(block.get("type") == "text" for block in blocks):
-        return blocks
+def _calls_last(blocks: Blocks) -> Blocks:
+    """Move the calls of an answer behind everything else, unless thinking they part would meet."""
     calls = [block for block in blocks if block.get("type") == "tool_use"]
-    return [block for block in blocks if block.get("type") != "tool_use"] + calls
+    others = [block for block in blocks if block.get("type") != "tool_use"]
+    return blocks if _meetings(others) > _meetings(blocks) else others + calls
+
+
+def _meetings(blocks: Blocks) -> int:
+    """Count the places where thinking follows thinking."""
+    kinds = [block.get("type") for block in blocks]
+    return sum(one == other == "thinking" for one, other in pairwise(kinds))
 
 
 def _text(words: str) -> dict[str, Any]:
@@ -500,11 +505,17 @@ def _answered(lines: list[Draft]) -> set[object]:
 
 
 def _open_turn(lines: list[Draft]) -> range:
-    """Return the lines of the last turn up to its last result; none if it has brought no result."""
-    prompts = [at for at, line in enumerate(lines) if line.is_prompt]
-    if not prompts or not lines[prompts[-1]].has_result:
-        return range(0)
-    return range(max((at for at in prompts if not lines[at].has_result), default=-1) + 1, prompts[-1])
+    """Return the lines of the last turn if, but for its open calls, it ends in a result; else none."""
+    done = _answered(lines)
+    for line in reversed(lines):
+        calls = _calls(line)
+        if line.is_local or _is_bare(line.blocks) or (calls and not any(call in done for call in calls)):
+            continue
+        if line.has_result:
+            prompts = (at for at, one in enumerate(lines) if one.is_prompt and not one.has_result)
+            return range(max(prompts, default=-1) + 1, len(lines) + 1)
+        break
+    return range(0)
 
 
 def _conversation_rows(session: Session) -> list[int]:

@@ -26,8 +26,10 @@ class Ledger:
     """Rows by message. Ledgers made apart, in other processes too, can be merged in any order."""
 
     rows: dict[str, Row] = field(default_factory=dict[str, "Row"])
+    """The messages that one file alone has."""
+
     copies: dict[str, list[Row]] = field(default_factory=dict[str, "list[Row]"])
-    """All rows of the messages that several files have; one of each is in `rows` too."""
+    """The messages that several files have, with the row of each."""
 
     client_costs: dict[str, float] = field(default_factory=dict[str, float])
     """By file what the client itself says the session cost."""
@@ -49,20 +51,24 @@ class Ledger:
     def merge(self, other: Ledger) -> None:
         """Take in all files of another ledger; they must be other files than those here."""
         for key, rows in other.copies.items():
-            mine = self.rows.get(key)
+            mine = self.rows.pop(key, None)
             self.copies[key] = [*self.copies.get(key, () if mine is None else (mine,)), *rows]
-            self.rows.setdefault(key, rows[0])
-        self._add_rows({key: row for key, row in other.rows.items() if key not in other.copies})
+        self._add_rows(other.rows)
         self.client_costs |= other.client_costs
         self.folders |= other.folders
         self.damaged += other.damaged
 
     def _add_rows(self, rows: dict[str, Row]) -> None:
-        for key in self.rows.keys() & rows.keys():
-            known = self.copies.get(key)
-            if known is None:
-                known = self.copies[key] = [self.rows[key]]
-            known.append(rows[key])
+        shared = self.rows.keys() & rows.keys()
+        if self.copies:
+            shared |= self.copies.keys() & rows.keys()
+        if shared:
+            rows = rows.copy()
+            for key in shared:
+                known = self.copies.get(key)
+                if known is None:
+                    known = self.copies[key] = [self.rows.pop(key)]
+                known.append(rows.pop(key))
         self.rows.update(rows)
 
 
@@ -97,18 +103,25 @@ class Owners:
 
 def best_usage(copies: Sequence[Row]) -> Row:
     """Return the copy whose usage counts, with the calls of the one that has most of them."""
-    best = max(copies, key=_weight)
+    most = max(row[2] for row in copies)
+    ties = [row for row in copies if row[2] == most]
+    best = ties[0]
+    # Most copies are the same line again.
+    if any(row[3:9] != best[3:9] for row in ties):
+        best = max(ties, key=_weight)
     return (*best[:10], _most_calls(copies))
 
 
 def _most_calls(copies: Sequence[Row]) -> Calls:
+    if not any(row[10] for row in copies):
+        return ()
     # A fork made in the middle of a message knows fewer.
     return max((row[10] for row in copies), key=lambda calls: (len(calls), calls))
 
 
 def _weight(row: Row) -> tuple[object, ...]:
     written = milliseconds(row[1] or row[0])
-    return (row[2], -_NEVER if written is None else written, row[3:7], row[7] or "", repr(row[8]))
+    return (-_NEVER if written is None else written, row[3:7], row[7] or "", repr(row[8]))
 
 
 def _order(row: Row) -> tuple[int, str]:

@@ -89,7 +89,9 @@ class _Draft:
     """A message while its lines are being gathered."""
 
     row: int
-    first: Entry
+    is_meta: bool
+    is_sidechain: bool
+    agent_id: str | None
     rows: dict[int, int] = field(default_factory=dict[int, int])
     """Row of each line by its uuid's hash, or by the row itself, which is no hash, when it has none."""
 
@@ -133,9 +135,9 @@ class _Draft:
             self.started,
             self.ended,
             self.is_api_error,
-            self.first.is_meta,
-            self.first.is_sidechain,
-            self.first.agent_id,
+            self.is_meta,
+            self.is_sidechain,
+            self.agent_id,
         )
 
 
@@ -155,7 +157,9 @@ def messages(session: Session, rows: Iterable[int] | None = None) -> tuple[Messa
         key = keys.assistant(entry.message_id, entry.request_id, flags, entry.agent_id)
         draft = drafts.get(key)
         if draft is None:
-            draft = drafts[key] = _Draft(row, entry)
+            # Not the entry itself: with a thousand messages it would keep their content in memory.
+            draft = _Draft(row, bool(flags & META), bool(flags & SIDECHAIN), entry.agent_id)
+            drafts[key] = draft
         draft.add(row, table.uuid[row], table.time_of(row), entry)
     return tuple(draft.finish() for draft in drafts.values())
 

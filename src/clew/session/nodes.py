@@ -39,6 +39,9 @@ class Nodes:
     """For rows written several times, where they stood first."""
 
     preserved: tuple[int, ...] = ()
+    anchor: int | None = None
+    """The row that what was preserved hangs behind."""
+
     forgotten: frozenset[int] = frozenset()
     """Rows that a compaction with preserved messages took out altogether."""
 
@@ -121,6 +124,12 @@ class Nodes:
             if not self.is_sidechain(row) and not self.is_boundary(row):
                 yield row
 
+    def place(self, row: int) -> tuple[int, int]:
+        """Return where a row counts as standing: what was preserved stands behind its anchor."""
+        if row in self.preserved and self.anchor is not None:
+            return self.anchor, 1 + self.preserved.index(row)
+        return row, 0
+
     def hang(self, row: int, key: int) -> None:
         """Give a row another parent."""
         self._parents[row] = key
@@ -150,13 +159,15 @@ def _relink(nodes: Nodes) -> None:
     for row in followers:
         nodes.hang(row, key)
     nodes.preserved = kept
+    nodes.anchor = nodes.named(anchor)
     _forget(nodes, boundary, key)
 
 
 def _forget(nodes: Nodes, boundary: int, tail: int) -> None:
     """Take out what came before the compaction and was not kept; what hung on it now hangs on the tail."""
     kept = set(nodes.preserved)
-    gone = {row for row in nodes.row_of.values() if row < boundary and row not in kept}
+    first = nodes.first_place
+    gone = {row for row in nodes.row_of.values() if first.get(row, row) < boundary and row not in kept}
     for row in nodes.row_of.values():
         if row not in gone and row not in kept and nodes.parent(row) in gone:
             nodes.hang(row, tail)

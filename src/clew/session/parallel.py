@@ -100,13 +100,12 @@ def _placed(
     waiting: dict[int, list[int]] = {}
     passed: set[int] = set()
     for row in path.rows:
-        if table.flags[row] & TOOL_RESULT:
-            # A result from beside the path stands before those that were written after it.
-            for place in list(waiting):
-                earlier = [one for one in waiting[place] if where(one) < where(row)]
-                rows.extend(earlier)
-                waiting[place] = waiting[place][len(earlier) :]
-        else:
+        # A result from beside the path stands before the lines that were written after it.
+        for place in list(waiting):
+            earlier = [one for one in waiting[place] if where(one) < where(row)]
+            rows.extend(earlier)
+            waiting[place] = waiting[place][len(earlier) :]
+        if not table.flags[row] & TOOL_RESULT:
             for place in [place for place in waiting if place in passed]:
                 rows.extend(waiting.pop(place))
         rows.append(row)

@@ -39,7 +39,8 @@ class Calendar:
     def __init__(self, period: Period, zone: tzinfo | None) -> None:
         self._period: Period = period
         self._zone = zone
-        self._hours: dict[str, Slot | None] = {}
+        self.hours: dict[str, Slot | None] = {}
+        """What was found, by the first 13 characters of a time ("2026-02-03T05"): for loops over many."""
         self._minutes: dict[str, Slot] = {}
         self._slots: dict[Slot, Slot] = {}
 
@@ -47,16 +48,16 @@ class Calendar:
         """Return the period of a time as written in a file; the same object for the same period and day."""
         if time is None:
             return _NO_SLOT
-        if len(time) != 24 or time[23] != "Z" or time[10] != "T":
+        if time[23:] != "Z" or time[10] != "T":
             usual = iso(milliseconds(time))
             if usual is None:
                 return _NO_SLOT
             time = usual
         hour = time[:13]
         try:
-            found = self._hours[hour]
+            found = self.hours[hour]
         except KeyError:
-            found = self._hours[hour] = self._of_hour(hour)
+            found = self.hours[hour] = self._of_hour(hour)
         return self._of_minute(time[:16]) if found is None else found
 
     def _of_hour(self, hour: str) -> Slot | None:

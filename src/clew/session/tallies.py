@@ -32,10 +32,10 @@ class Names:
 
     def add(self, name: str) -> None:
         """Count a name."""
-        name = name[:LONGEST_NAME]
-        if name not in self.counts and len(self.counts) >= MOST_NAMES:
-            name = "?"
-        self.counts[name] += 1
+        counts = self.counts
+        if name not in counts:
+            name = name[:LONGEST_NAME] if len(counts) < MOST_NAMES else "?"
+        counts[name] += 1
 
     def ranked(self) -> tuple[str, ...]:
         """The names, the most frequent first, equals in the order they came."""

@@ -28,13 +28,12 @@ from clew.session.answers import (
     read_slowly,
     reader,
     uuid_of,
-    written_to_cache,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from clew.session.answers import Advisors, Answer, Block, Depth
+    from clew.session.answers import Advisors, Answer, Block, Depth, Iteration, Requests
 
 Calls = tuple[str, ...]
 """The names of the tools a message called, one for each call."""
@@ -91,6 +90,8 @@ _OTHERS: Final = tuple(
 _LOOK: Final = 1000
 """How far into a line its type is looked for."""
 
+_MESSAGE: Final = (b'{"id":"msg_', b'{"model":"')
+_BACKSLASH: Final = 0x5C
 _ANSWER: Final = b'"assistant"'
 _TAIL: Final = 700
 """How far from the end of a line an answer's own type stands, as the client writes it. There it shows when
@@ -131,19 +132,22 @@ class Folder:
     def _fold(self, one: _File, lines: Iterator[bytes]) -> None:
         """Do the work that is done for every line; nothing else in clew runs as often."""
         decode = self._decode
-        is_frequent = self._depth != "calls"
-        answers = one.answers
+        is_rare = self._depth == "calls"
+        answers, usages = one.answers, one.usages
+        last, most = "", None
         for raw in lines:
             at = raw.find(b"{", 1, _LOOK)
-            # Backwards: the client writes the type last before the message.
-            at = raw.rfind(b'"type":"', 0, at if at > 0 else _LOOK)
-            if at > 0 and raw[at - 1] != 0x5C:
-                if raw.startswith(b'user"', at + 8):
-                    if raw.find(_ANSWER, -_TAIL) < 0:
-                        one.is_parted = True
+            # So the message of an answer begins. To decode a line is never wrong, so a guess will do.
+            if not raw.startswith(_MESSAGE, at):
+                # Backwards: the client writes the type last before the message.
+                at = raw.rfind(b'"type":"', 0, at if at > 0 else _LOOK)
+                if at > 0 and raw[at - 1] != _BACKSLASH:
+                    if raw.startswith(b'user"', at + 8):
+                        if raw.find(_ANSWER, -_TAIL) < 0:
+                            one.is_parted = True
+                            continue
+                    elif raw.startswith(_OTHERS, at + 8) and raw.find(_ANSWER, -_TAIL) < 0:
                         continue
-                elif raw.startswith(_OTHERS, at + 8) and raw.find(_ANSWER, -_TAIL) < 0:
-                    continue
             try:
                 answer = decode(raw)
             except (ValueError, RecursionError):  # msgspec's errors are ValueErrors; so is bad UTF-8
@@ -151,21 +155,21 @@ class Folder:
                 continue
             # The frequent case of `_File.add`, in place: a call would cost as much as the work.
             message = answer.message
-            if (
-                is_frequent
-                and message is not None
-                and answer.type == "assistant"
-                and not answer.is_api_error_message
-                and (key := message.id)
-                and message.model != SYNTHETIC
-            ):
-                before = answers.get(key)
-                if before is None:
-                    answers[key] = answer
-                else:
-                    one.add_to(key, before, answer)
-            else:
+            if message is None or answer.type != "assistant" or not (key := message.id) or is_rare:
                 one.add(answer, raw)
+            elif key not in answers:
+                answers[key] = answer
+                last, most = key, None
+            elif key == last and (usage := message.usage) is not None:
+                if most is None:
+                    most = one.output_of(key)
+                output = usage.output_tokens or 0
+                if output >= most:
+                    usages[key] = answer
+                    most = output
+            else:
+                one.add_to(key, answer)
+                most = None
 
     def _folder_in(self, raw: bytes) -> str | None:
         """Return the folder that a line names."""
@@ -202,26 +206,24 @@ class _File:
             if role == "cost-state" and answer.total_cost_usd is not None:
                 self.found.client_cost = answer.total_cost_usd
             return
-        if answer.is_api_error_message or message.model == SYNTHETIC:
-            return
         key = message.id or (f"request {answer.request_id}" if answer.request_id else self._next_to(raw))
         if isinstance(message, CallingMessage) and isinstance(message.content, list):
             self._add_calls(key, message.content)
-        before = self.answers.get(key)
-        if before is None:
-            self.answers[key] = answer
+        if key in self.answers:
+            self.add_to(key, answer)
         else:
-            self.add_to(key, before, answer)
+            self.answers[key] = answer
 
-    def add_to(self, key: str, before: Answer, answer: Answer) -> None:
+    def add_to(self, key: str, answer: Answer) -> None:
         """Take in another line of a message."""
-        new, old = answer.message, self.usages.get(key, before).message
-        if new is not None and old is not None and (usage := new.usage) is not None:
-            best = old.usage
-            if best is None or (usage.output_tokens or 0) >= (best.output_tokens or 0):
-                self.usages[key] = answer
-        if before.timestamp is None and before.time is None:
-            before.timestamp = answer.time
+        usage = answer.message.usage if answer.message is not None else None
+        if usage is not None and (usage.output_tokens or 0) >= self.output_of(key):
+            self.usages[key] = answer
+
+    def output_of(self, key: str) -> int:
+        """Return the greatest output seen on the lines of a message; less than any where none has a usage."""
+        message = (self.usages.get(key) or self.answers[key]).message
+        return -1 if message is None or message.usage is None else message.usage.output_tokens or 0
 
     def _next_to(self, raw: bytes) -> str:
         """Name a message without any id: the one before it if no one spoke since, else its own uuid."""
@@ -248,39 +250,51 @@ class _File:
 
     def write_rows(self, agent: str | None, held: dict[Any, Any]) -> None:
         """Make the rows. Most are of the same terms and place as the row before."""
-        rows, usages, name = self.found.rows, self.usages, self.found.name
+        rows, usages, calls, name = self.found.rows, self.usages, self.calls, self.found.name
         place: Place = (name, agent, None)
         plain = _NO_TERMS
-        for key, answer in self.answers.items():
-            other = usages.get(key)
-            message = answer.message if other is None else other.message
-            if isinstance(answer, PlacedAnswer):
-                who = answer.agent_id or agent or (SIDECHAIN if answer.is_sidechain else None)
-                branch = answer.git_branch or None
+        for key, first in self.answers.items():
+            best = usages.get(key)
+            time, later = first.timestamp or first.time, None
+            if best is None:
+                best = first
+            else:
+                later = best.timestamp or best.time
+                time = time or later
+            message = best.message
+            model = message.model if message is not None else None
+            if message is None or model == SYNTHETIC or best.is_api_error_message:
+                continue
+            usage = message.usage
+            if isinstance(first, PlacedAnswer):
+                who = first.agent_id or agent or (SIDECHAIN if first.is_sidechain else None)
+                branch = first.git_branch or None
                 if place[1] != who or place[2] != branch:
                     place = (name, who, branch)
-            if message is None or (usage := message.usage) is None:
-                model = message.model if message is not None else None
-                rows[key] = (answer.time, None, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
+            if usage is None:
+                rows[key] = (time, None, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
                 continue
-            model = message.model
-            asked, others = usage.server_tool_use, advisors(usage.iterations) if usage.iterations else ()
-            searches = (asked.web_search_requests or 0) if asked is not None else 0
-            fetches = (asked.web_fetch_requests or 0) if asked is not None else 0
             tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
-            if searches or fetches or others:
-                terms = (tier or None, speed or None, geo or None, searches, fetches, others)
+            if plain[0] != tier or plain[1] != speed or plain[2] != geo:
+                plain = (tier or None, speed or None, geo or None, 0, 0, ())
+                plain = held.setdefault(plain, plain)
+            terms = plain
+            asked = usage.server_tool_use
+            if asked is not None or usage.iterations:
+                terms = _with_extras(plain, asked, usage.iterations)
                 terms = held.setdefault(terms, terms)
-            else:
-                if plain[0] != tier or plain[1] != speed or plain[2] != geo:
-                    plain = (tier or None, speed or None, geo or None, 0, 0, ())
-                    plain = held.setdefault(plain, plain)
-                terms = plain
-            calls = tuple(self.calls[key].values()) if key in self.calls else ()
-            short, long = written_to_cache(usage.cache_creation_input_tokens, usage.cache_creation)
+            # As `written_to_cache` does it, without the calls.
+            short, long, split = usage.cache_creation_input_tokens or 0, 0, usage.cache_creation
+            if split is not None:
+                long = split.ephemeral_1h_input_tokens or 0
+                if short == 0:
+                    short = split.ephemeral_5m_input_tokens or 0
+                else:
+                    long = min(long, short)
+                    short -= long
             rows[key] = (
-                answer.time,
-                None if other is None else other.time,
+                time,
+                later,
                 usage.output_tokens or 0,
                 usage.input_tokens or 0,
                 usage.cache_read_input_tokens or 0,
@@ -289,8 +303,14 @@ class _File:
                 held.setdefault(model, model),
                 terms,
                 place,
-                held.setdefault(calls, calls) if calls else (),
+                tuple(calls[key].values()) if key in calls else (),
             )
+
+
+def _with_extras(plain: Terms, asked: Requests | None, iterations: list[Iteration] | None) -> Terms:
+    searches = (asked.web_search_requests or 0) if asked is not None else 0
+    fetches = (asked.web_fetch_requests or 0) if asked is not None else 0
+    return (*plain[:3], searches, fetches, advisors(iterations))
 
 
 def bounded(readline: Callable[[int], bytes]) -> Iterator[bytes]:

@@ -67,6 +67,13 @@ class Listing:
     agents: tuple[SessionFile, ...]
     skipped: tuple[Skipped, ...]
 
+    def beside(self, file: SessionFile) -> tuple[SessionFile, ...]:
+        """Return the other sessions of the same project folder: where a summary's message may be."""
+        place = (file.root, file.folder)
+        return tuple(
+            other for other in self.sessions if (other.root, other.folder) == place and other != file
+        )
+
     def newest(self) -> list[SessionFile]:
         """Return the sessions, the one written last first."""
         return sorted(self.sessions, key=lambda file: (-file.mtime_ns, file.path))

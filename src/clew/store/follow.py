@@ -28,7 +28,7 @@ def follow(
     stop: Callable[[], bool] = _never,
     sleep: Callable[[float], object] = time.sleep,
 ) -> Iterator[Growth | Skipped]:
-    """Give what is new in the file, again and again, until `stop()` says so.
+    """Give what is new in the file, again and again, until `stop()` says so. Go through each at once.
 
     A `Growth` with `restarted` starts over: the file was cut, rewritten or replaced. A `Skipped` says, once,
     that the file cannot be read now; when it is back, following goes on. With a `threading.Event`, hand in
@@ -49,5 +49,5 @@ def follow(
             if cursor is None or growth.has_new or growth.restarted:
                 yield growth
                 cursor = growth.cursor
-            del growth  # lets go of the file while nothing happens
+            growth.close()
         sleep(poll)

@@ -19,7 +19,7 @@ from clew.store.files import SessionFile, Skipped
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from clew.format.skim import Skim
     from clew.store.files import Listing
@@ -225,6 +225,15 @@ def _previous(name: str, facts: _Facts) -> str | None:
     first = facts.first_id
     # With no other id in the file it is not a continuation: someone renamed or copied it.
     return first if first and first != name and len(facts.ids) > 1 else None
+
+
+def continuations(heads: Iterable[tuple[SessionFile, Head]]) -> dict[str, tuple[str, ...]]:
+    """Return for each session id the ids of the files that go on from it: the way back of `previous`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for file, seen in heads:
+        if seen.previous is not None:
+            found[seen.previous] = (*found.get(seen.previous, ()), file.id)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,9 +124,9 @@ def _exists(pid: int) -> bool:
         return True  # os.kill() would end the process there; to take it for live is the safe side
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
-    except (OSError, OverflowError):  # another user's, or a number that is no process id
+    except PermissionError:  # another user's
         return True
     return True
 

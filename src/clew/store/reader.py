@@ -159,6 +159,10 @@ class Growth:
         offset, number = self._memory.offset, self._memory.number
         return list(read(readline_from(self._source, start=offset), start=offset, number=number))
 
+    def close(self) -> None:
+        """Let go of the file; the cursor stays."""
+        self._source.close()
+
     def _read(self) -> Iterator[Record | Fragment]:
         memory = self._memory
         pull = readline_from(memory, start=memory.offset, end=self._end)

@@ -31,22 +31,21 @@ def write(shared: Shared, document: Mapping[str, object], rows: str) -> None:
 
 def pieces(value: object) -> Iterator[str]:
     """Give a document as pieces of text; a line may be broken between any two of them."""
-    if isinstance(value, Mapping):
-        fields = cast("Mapping[str, object]", value)
-        if any(isinstance(field, Iterator) for field in fields.values()):
-            opening = "{"
-            for name, field in fields.items():
-                start = f"{opening}{_quote(name)}:"
-                if isinstance(field, Iterator):
-                    yield f"{start}["
-                    yield from _items(cast("Iterator[object]", field))
-                    yield "]"
-                else:
-                    yield start + whole(field)
-                opening = ","
-            yield "}"
-            return
-    yield whole(value)
+    fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
+    if not any(isinstance(field, Iterator) for field in fields.values()):
+        yield whole(cast("object", value))
+        return
+    mark = "{"
+    for name, field in fields.items():
+        start = f"{mark}{_quote(name)}:"
+        if isinstance(field, Iterator):
+            yield f"{start}["
+            yield from _items(cast("Iterator[object]", field))
+            yield "]"
+        else:
+            yield start + whole(field)
+        mark = ","
+    yield "}"
 
 
 def _items(items: Iterator[object]) -> Iterator[str]:

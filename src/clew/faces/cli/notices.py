@@ -1,19 +1,32 @@
-"""What a person is told beside the data: what was passed over, and what changed while it was read."""
+"""What a person is told beside the data: how far it is, what was passed over, what changed meanwhile."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from clew.faces.cli.terminal import Screen, span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from clew.store.files import Skipped
 
 _MOST: Final = 3
 _HARMLESS: Final = ("a link to a file that is listed already", "a folder that was listed already")
 """Nothing is missing for it, so it is told only on request."""
+
+
+@contextmanager
+def counting(screen: Screen, label: str = "Reading") -> Generator[Callable[[int], Callable[[], None]]]:
+    """Show how many files are done; an action is given what this gives, and says how many there will be."""
+    with screen.progress(None, label, "files") as progress:
+
+        def start(files: int) -> Callable[[], None]:
+            progress.total = files
+            return progress.advance
+
+        yield start
 
 
 def tell_skipped(

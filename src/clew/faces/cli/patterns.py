@@ -1,7 +1,7 @@
 """Search texts for a pattern that a person gave, without letting a bad pattern run for ever.
 
-Python's own matcher can take longer than anyone lives for a pattern such as `(a+)+$`. It does look for signals
-while it works, so a timer stops it.
+Python's own matcher can take longer than anyone lives for a pattern such as `(a+)+$`. It does look for
+signals while it works, so a timer stops it.
 """
 
 from __future__ import annotations

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from clew.errors import UsageError
 from clew.faces.cli import cells, table, words
+from clew.faces.cli.flows import flow
 from clew.faces.cli.naming import models, projects
-from clew.faces.cli.notices import tell_skipped
+from clew.faces.cli.notices import counting, tell_skipped
 from clew.faces.cli.options import DAMAGED, Shared, shared
 from clew.faces.cli.terminal import Part, Screen, span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from clew.actions.listing import SessionList, SessionRow
 
@@ -37,12 +39,18 @@ _COLUMNS: Final = (
     table.Column("COST", align="right", hide_if_empty=True),
     table.Column("ID", style=("cyan",)),
 )
+_EXAMPLES: Final = """\b
+Examples:
+  clew ls
+  clew ls --project shop --since 3d
+  clew ls --json --full | jq '.[].cost_usd'
+"""
 
 
-@click.command("ls")
+@click.command("ls", epilog=_EXAMPLES)
 @click.option("--full", is_flag=True, help="Read every file for its counts, however large.")
 @click.option("--project", metavar="P", help="Only sessions of a project: its path, or a part of it.")
-@click.option("--since", metavar="T", help="Only sessions written since: 2h, 3d, today, 2026-02-03.")
+@click.option("--since", metavar="T", help="Only sessions written since: 2h, 3d, 1w, 2026-02-03.")
 @click.option("--all", "is_all", is_flag=True, help=f"All of them, not the newest {ON_A_TERMINAL}.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @click.option("--newest", is_flag=True, hidden=True)
@@ -62,28 +70,15 @@ def command(
     (up to 200 MB) or with --full. With --json they are null without --full. JSON also lists the files
     that hold no conversation; their "kind" says so.
 
-    \b
     Marks: ● live, ! damaged.
-
-    \b
-    Examples:
-      clew ls
-      clew ls --project shop --since 3d
-      clew ls --json --full | jq '.[].cost_usd'
     """
     from clew.actions.listing import list_sessions, narrow
-    from clew.actions.moments import moment
     from clew.actions.opening import open_store
 
     now = datetime.now(UTC).astimezone()
-    start = None if since is None else moment(since, now=now).timestamp()
+    start = _start(since, now=now)
     store = open_store(common.roots)
-    with common.screen.progress(None, what="files") as progress:
-
-        def reading(files: int) -> Callable[[], None]:
-            progress.total = files
-            return progress.advance
-
+    with counting(common.screen) as reading:
         found = list_sessions(
             store,
             now=now.timestamp(),
@@ -102,6 +97,17 @@ def command(
     tell_skipped(common.screen, found.skipped, cut=found.was_cut, verbose=common.is_verbose)
     is_damaged = any(row.damaged for row in rows) or bool(found.was_cut)
     return DAMAGED if is_damaged else 0
+
+
+def _start(since: str | None, *, now: datetime) -> float | None:
+    if since is None:
+        return None
+    from clew.session.periods import moment
+
+    found = moment(since, now=int(now.timestamp() * 1000), zone=None)
+    if found is None:
+        raise UsageError(f"{since!r} is no time", hint="--since 2026-02-03, or --since 2d for two days ago")
+    return found / 1000
 
 
 def show(
@@ -127,7 +133,7 @@ def show(
     if len(shown) < len(rows):
         more = "clew ls" if newest else "clew ls --all"
         screen.print(span(f"{len(rows) - len(shown):,} more: {more}", "dim"))
-    screen.print(*_totals(found, rows))
+    screen.lines(flow(_totals(found, rows), width=screen.width))
     if newest:
         _hints(screen, ids[shown[0].id])
 
@@ -145,16 +151,24 @@ def _line(row: SessionRow, project: str, short: str, *, now: datetime, is_full: 
         "" if row.tool_calls is None else words.number(row.tool_calls),
         str(row.failed_calls or ""),
         "" if is_full else words.size(row.bytes),
-        words.money(row.cost_usd) if is_full else "",
+        _cost(row),
         short,
     ]
 
 
-def _totals(found: SessionList, rows: Sequence[SessionRow]) -> list[Part]:
+def _cost(row: SessionRow) -> str:
+    """What it cost; with a plus where some of it has no known price, and nothing where nothing was used."""
+    if row.tokens is None or not row.tokens.total:
+        return ""
+    return words.money(row.cost_usd) + ("+" if row.unpriced_messages and row.cost_usd is not None else "")
+
+
+def _totals(found: SessionList, rows: Sequence[SessionRow]) -> list[Sequence[Part]]:
+    """The totals, and what a person must know to read the numbers."""
     everything = len(found.conversations)
     all_of_them = words.count(everything, "session")
     first = all_of_them if len(rows) == everything else f"{len(rows):,} of {all_of_them}"
-    parts: list[Part] = [first, ", ", words.count(found.agents, "sub-agent")]
+    totals: list[Sequence[Part]] = [(f"{first}, {words.count(found.agents, 'sub-agent')}",)]
     odd = [
         f"{count:,} {word}"
         for count, word in (
@@ -166,13 +180,16 @@ def _totals(found: SessionList, rows: Sequence[SessionRow]) -> list[Part]:
         if count
     ]
     if odd:
-        parts += [" · ", span(", ".join(odd), "yellow"), ": clew check --all"]
+        totals.append((span(", ".join(odd), "yellow"), ": clew check --all"))
     if not found.is_full:
-        parts.append(" · turns and cost: clew ls --full")
-    elif any(row.unpriced for row in rows):
-        strangers = sorted({model for row in rows for model in row.unpriced})
-        parts.append(f" · no price known: {', '.join(strangers[:3])}")
-    return parts
+        totals.append(("turns and cost: clew ls --full",))
+        return totals
+    strangers = sorted({model for row in rows for model in row.unpriced_models})
+    if strangers:
+        totals.append((f"no price known for {', '.join(strangers[:3])}",))
+    if any(row.cost_usd for row in rows):
+        totals.append((span(f"prices of {found.price_date}", "dim"),))
+    return totals
 
 
 def _nothing(screen: Screen, found: SessionList) -> None:

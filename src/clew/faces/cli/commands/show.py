@@ -1,0 +1,184 @@
+"""`clew show S`: read a session."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from clew.faces.cli import cells
+from clew.faces.cli.options import DAMAGED, Shared, shared
+from clew.faces.cli.terminal import one_line, span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clew.actions.reading import Reading
+    from clew.faces.cli.terminal import Screen
+    from clew.session.subagents import Agent
+
+_TURNS: Final = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
+
+
+@click.command("show")
+@click.argument("session", metavar="S")
+@click.option("--turn", "turn_range", metavar="N[-M]", help="Only turn N, or the turns from N to M.")
+@click.option("--at", metavar="UUID", help="The way to one line, and nothing after it.")
+@click.option(
+    "--branch", metavar="B", help="The way to the end of a branch: its number in clew tree, or its id."
+)
+@click.option("--agents", is_flag=True, help="Show what sub-agents did, in their place.")
+@click.option("--thinking", is_flag=True, help="Show what the model thought.")
+@click.option("--full", is_flag=True, help="Fold nothing: inputs and results of all calls.")
+@click.option("--grep", "grep", metavar="RE", help="Only turns in which a pattern occurs.")
+@shared
+def command(
+    common: Shared,
+    session: str,
+    turn_range: str | None,
+    at: str | None,
+    branch: str | None,
+    agents: bool,
+    thinking: bool,
+    full: bool,
+    grep: str | None,
+) -> int:
+    """Read a session, turn by turn.
+
+    Every turn of the history is shown, in the order of the file. A turn that is not on the way to where
+    the client would go on is marked; --branch and --at show one way alone.
+
+    \b
+    Marks: ✓ done, ✗ failed, ? no result, └ sub-agent, ! damaged.
+
+    \b
+    Examples:
+      clew show @1
+      clew show 9f3c --turn 3-5 --thinking
+      clew show 9f3c --grep 'idempoten'
+      clew show 9f3c --json | jq '.turns[].prompt'
+    """  # noqa: D301  # click reads the character \b, not its name
+    from clew.actions.reading import open_reading, read_turns, show_document
+    from clew.errors import UsageError
+    from clew.faces.cli.patterns import Pattern
+
+    if at is not None and branch is not None:
+        raise UsageError("--at and --branch each name a way of their own", hint="give one of them")
+    first, last = _range(turn_range)
+    pattern = None if grep is None else Pattern(grep)
+    opened = open_reading(common.roots, session, with_agents=not common.is_data)
+    reading = read_turns(opened, at=at, branch=branch, first=first, last=last)
+    places = _matching(reading, pattern, thinking=thinking)
+    if common.is_data:
+        from clew.faces.cli.documents import write
+
+        write(common, show_document(reading, places), "turns")
+    else:
+        from clew.faces.cli.reader import Choice
+
+        _show(common.screen, reading, places, Choice(thinking, full, agents), grep=grep)
+    if opened.is_cut:
+        common.screen.note(span("note: ", "yellow"), f"{opened.file.path} got shorter while it was read")
+    return DAMAGED if opened.is_damaged else 0
+
+
+def _range(text: str | None) -> tuple[int | None, int | None]:
+    """Read `3`, `3-5` or `3-`."""
+    from clew.errors import UsageError
+
+    if text is None:
+        return None, None
+    found = _TURNS.fullmatch(text.strip())
+    if found is None or (found[3] is not None and int(found[3]) < int(found[1])):
+        raise UsageError(f"{text!r} names no turns", hint="for example --turn 3, --turn 3-5 or --turn 3-")
+    first = int(found[1])
+    if found[2] is None:
+        return first, first
+    return first, None if found[3] is None else int(found[3])
+
+
+def _matching(reading: Reading, pattern: object, *, thinking: bool) -> Iterator[int]:
+    from clew.faces.cli.patterns import Pattern
+    from clew.faces.cli.reader import texts_of
+
+    for at in reading.wanted:
+        if isinstance(pattern, Pattern):
+            texts = texts_of(reading.session, reading.turns[at], thinking=thinking)
+            if not any(map(pattern.is_in, texts)):
+                continue
+        yield at
+
+
+def _show(
+    screen: Screen, reading: Reading, places: Iterator[int], choice: object, *, grep: str | None
+) -> None:
+    from clew.actions.reading import sub_agents, turn_spent, until_cut
+    from clew.faces.cli.reader import Choice, Reader
+
+    assert isinstance(choice, Choice)
+    opened, session = reading.opened, reading.session
+    found = sub_agents(opened)
+    by_call: dict[str, list[Agent]] = {}
+    for agent in found:
+        if agent.started_by is not None:
+            by_call.setdefault(agent.started_by, []).append(agent)
+    reader = Reader(screen, session, by_call, choice)
+    _header(screen, reading)
+    is_everything = reading.wanted == range(len(reading.turns)) and grep is None
+    if is_everything:
+        reader.rows(reading.before, None, damage=reading.damage.get(-1, ()))
+    shown = 0
+    for at in until_cut(opened, places):
+        turn = reading.turns[at]
+        reader.turn(
+            turn,
+            turn_spent(session, turn),
+            damage=reading.damage.get(at, ()),
+            marks=_marks(reading, at),
+        )
+        shown += 1
+    if is_everything:
+        reader.loose([agent for agent in found if agent.started_by is None])
+    if not shown:
+        screen.note("No turn matches." if grep is not None else "Nothing was said in this session.")
+    elif screen.is_terminal:
+        _footer(screen, reading, shown)
+
+
+def _marks(reading: Reading, at: int) -> list[str]:
+    marks: list[str] = []
+    back = reading.goes_back_to(at)
+    if back is not None:
+        marks.append(f"goes back to turn {back}" if back else "begins anew")
+    if reading.is_off(reading.turns[at]):
+        marks.append("off the active path")
+    return marks
+
+
+def _header(screen: Screen, reading: Reading) -> None:
+    from clew.session.titles import title
+
+    session, file = reading.session, reading.opened.file
+    named = title(session)
+    first = next((session.entry(row) for turn in reading.turns[:1] for row in turn.rows), None)
+    facts = [first.cwd, first.git_branch, first.version] if first is not None else []
+    words = one_line(named.text) if named else "(no prompt)"
+    name = one_line(file.id)
+    told = "".join(f" · {one_line(fact)}" for fact in facts if fact)
+    if screen.width is not None:
+        words = cells.cut_end(words, screen.width)
+        told = cells.cut_end(told, max(0, screen.width - cells.width(name)))
+    screen.print(span(words, "bold"))
+    screen.print(span(name, "cyan"), span(told, "dim"))
+    screen.print()
+
+
+def _footer(screen: Screen, reading: Reading, shown: int) -> None:
+    from clew.faces.cli import words
+    from clew.session import pricing
+
+    total = len(reading.turns)
+    turns = words.count(total, "turn") if shown == total else f"{shown:,} of {words.count(total, 'turn')}"
+    screen.print()
+    screen.print(span(f"{turns} · prices of {pricing.DATE}", "dim"))

@@ -1,0 +1,154 @@
+"""A session is a table of its lines, and the lines when they are asked for."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import TYPE_CHECKING
+
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.fuzz.lines import files
+from tests.fuzz.mutate import damaged_file
+from tests.session.rows import boundary, line, session
+
+from clew.format import lines
+from clew.session import session as module
+from clew.session.session import (
+    ABRIDGED,
+    API_ERROR,
+    COMPACT_SUMMARY,
+    HUMAN,
+    META,
+    SALVAGED,
+    SIDECHAIN,
+    TOOL_RESULT,
+    TOOL_USE,
+    Session,
+    id_hash,
+)
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def test_the_table_has_a_row_for_each_record() -> None:
+    one = session(line("a"), b"junk\n", boundary("b", "a"), line("c", "b", timestamp=None))
+    table = one.table
+    assert (len(one), len(table), len(one.fragments)) == (3, 3, 1)
+    assert list(table.number) == [1, 3, 4]
+    assert [table.kind_of(row) for row in range(3)] == ["user", "system/compact_boundary", "user"]
+    assert [table.time_of(row) for row in range(3)] == [1_767_225_600_000, 1_767_225_600_000, None]
+    assert list(table.parent) == [0, 0, id_hash("b")]
+    assert repr(one) == "Session('s', 3 records)"
+
+
+def test_ids_are_found_by_their_hash() -> None:
+    one = session(line("a"), line("b", "a"), line("a"), line())
+    assert list(one.table.rows_of(id_hash("a"))) == [0, 2]
+    assert list(one.table.rows_of(id_hash("x"))) == list(one.table.rows_of(0)) == []
+    assert (one.row("a"), one.row("b"), one.row("x")) == (2, 1, None)
+    assert id_hash(None) == 0 != id_hash("")
+
+
+def flags(data: dict[str, object]) -> int:
+    return session(json.dumps(data).encode() + b"\n").table.flags[0]
+
+
+def test_flags_tell_what_a_line_is() -> None:
+    def user(content: object, **more: object) -> dict[str, object]:
+        return {"type": "user", "message": {"role": "user", "content": content}, **more}
+
+    assert flags(user("hello")) & HUMAN
+    assert flags(user("hello", isMeta=True)) & (META | HUMAN) == META
+    assert flags(user("hello", isSidechain=True)) & SIDECHAIN
+    assert flags(user("so far", isCompactSummary=True)) & COMPACT_SUMMARY
+    assert flags(user([{"type": "tool_result", "tool_use_id": "1"}])) & (TOOL_RESULT | HUMAN) == TOOL_RESULT
+    call: dict[str, object] = {
+        "type": "assistant",
+        "message": {"content": [{"type": "text"}, {"type": "tool_use"}]},
+    }
+    assert flags(call) & TOOL_USE
+    assert not flags({"type": "assistant", "message": {"content": "text"}}) & TOOL_USE
+    assert flags({"type": "assistant", "isApiErrorMessage": True}) & API_ERROR
+    glued = session(line("a").rstrip() + line("b"))
+    assert all(flag & SALVAGED for flag in glued.table.flags)
+
+
+def test_an_entry_is_read_when_asked_for_and_kept() -> None:
+    one = session(line("a"), line("b", "a"))
+    assert one.entry(1).uuid == "b"
+    assert one.entry(1) is one.entry(1)
+    assert [entry.uuid for entry in one.entries()] == ["a", "b"]
+    assert [entry.uuid for entry in one.entries([1, 0])] == ["b", "a"]
+
+
+def test_what_is_kept_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CACHE_BYTES", 250)
+    one = session(*(line(f"u{n}") for n in range(9)))
+    first = one.entry(0)
+    for row in range(9):
+        one.entry(row)
+    assert one.entry(0) is not first
+    assert one.entry(0).raw == first.raw
+
+
+def test_a_byte_order_mark_and_line_endings_are_not_part_of_an_entry() -> None:
+    one = session(b"\xef\xbb\xbf" + line("a").rstrip() + b"\r\n", line("b").rstrip())
+    assert [entry.raw for entry in one.entries([0, 1])] == [line("a").rstrip(), line("b").rstrip()]
+    assert [one.whole(row).offset for row in (0, 1)] == [3, len(line("a")) + 4]
+
+
+def test_a_line_too_long_to_hold_is_cut_when_read_and_whole_on_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lines, "LONG", 200)
+    raw = line("a", big="x" * 9000)
+    one = session(b"\xef\xbb\xbf" + raw, line("b", "a"))
+    assert one.table.flags[0] & ABRIDGED
+    assert one.entry(0).is_abridged
+    assert (one.entry(0).uuid, len(one.entry(0).data["big"])) == ("a", 4096)
+    assert (one.whole(0).raw, one.whole(0).offset) == (raw.rstrip(), 3)
+
+
+class Shrunk:
+    """A source whose bytes are gone when they are read again."""
+
+    size = 0
+
+    def read(self, offset: int, length: int) -> bytes:
+        return b"" if offset >= self.size else bytes(length)
+
+
+def test_a_long_line_that_is_gone_when_read_again_is_an_empty_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LONG", 200)
+    table = session(line("a", big="x" * 9000)).table
+    assert Session(Shrunk(), table).entry(0).uuid is None
+
+
+def test_types_without_number_do_not_fill_the_table() -> None:
+    one = session(*(line(type=f"new-{n}") for n in range(5000)))
+    assert len(one.table.kinds) <= 4097
+
+
+@given(st.integers(0, 1 << 30))
+def test_reading_again_gives_the_same_entries(seed: int) -> None:
+    data = damaged_file(Random(seed))
+    one = Session.read(data)
+    for row, entry in enumerate(one.entries()):
+        assert (one.entry(row).raw, one.entry(row).number) == (entry.raw.strip(), entry.number)
+
+
+def test_every_sample_is_read_to_the_last_line() -> None:
+    for path in files():
+        data = path.read_bytes()
+        one = Session.read(data, name=path.stem)
+        expected = [number for number, raw in enumerate(data.split(b"\n"), 1) if _is_object(raw)]
+        assert [number for number in one.table.number if number in expected] == expected, path
+
+
+def _is_object(raw: bytes) -> bool:
+    try:
+        return isinstance(json.loads(raw), dict)
+    except (ValueError, UnicodeDecodeError):
+        return False
