@@ -1,6 +1,6 @@
 """Fail when a file of the ground floors has less than 90 % of its branches covered.
 
-    python scripts/check_coverage.py        after a run of pytest with --cov
+python scripts/check_coverage.py        after a run of pytest with --cov
 """
 
 from __future__ import annotations

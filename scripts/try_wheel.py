@@ -1,6 +1,6 @@
 """Build the wheel, install it in a clean environment, and use it once as a new user would.
 
-    python scripts/try_wheel.py
+python scripts/try_wheel.py
 """
 
 from __future__ import annotations

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
-from clew.actions.drift import Drift, drift, rank
-from clew.actions.opening import open_store
 from tests.builder import Builder
 from tests.conftest import ROOT
 from tests.faces.stage import demo, write
+
+from clew.actions.drift import Drift, drift, rank
+from clew.actions.opening import open_store
 
 STORES = sorted(path.parent for path in (ROOT / "tests" / "data" / "corpus").glob("*/*/projects"))
 
@@ -21,7 +21,12 @@ def found_in(root: Path, *, jobs: int | None = 1) -> Drift:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    old = Builder("a", version="2.1.45").prompt("Hi", zork=1).line({"type": "zorp"}).prompt([{"type": "blob"}] * 3)
+    old = (
+        Builder("a", version="2.1.45")
+        .prompt("Hi", zork=1)
+        .line({"type": "zorp"})
+        .prompt([{"type": "blob"}] * 3)
+    )
     new = Builder("b", version="9.1.0").prompt("Hi", zork=1).prompt("Ho", zork=2).system("sneeze")
     write(tmp_path, "-p", {"b": new.data(), "a": old.data()})
     return tmp_path

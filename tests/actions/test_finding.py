@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builder import Builder, call
+from tests.conftest import ROOT
+from tests.faces.stage import demo, write
 
 from clew.actions.finding import Place, find
 from clew.actions.opening import open_store
 from clew.errors import UsageError
-from tests.builder import Builder, call
-from tests.conftest import ROOT
-from tests.faces.stage import demo, write
 
 CORPUS = ROOT / "tests" / "data" / "corpus"
 
@@ -25,7 +25,9 @@ def places(root: Path, wanted: str, *, jobs: int | None = 1) -> list[Place]:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     talk = Builder("session-1").prompt("See uuid-of-answer and toolu_77").raw(b"\n")
-    talk.answer(call("toolu_77"), message_id="msg_77", uuid="uuid-of-answer", requestId="req_77", stop="tool_use")
+    talk.answer(
+        call("toolu_77"), message_id="msg_77", uuid="uuid-of-answer", requestId="req_77", stop="tool_use"
+    )
     talk.result("toolu_77", toolUseResult={"agentId": "agent77"})
     talk.answer("Done.", message_id="msg_78")
     agent = Builder("session-1").prompt("Look", isSidechain=True, agentId="agent77")
@@ -88,7 +90,11 @@ def test_every_id_of_the_corpus_is_found_at_its_line_and_offset() -> None:
             entry: dict[str, Any] = json.loads(raw)
             message: dict[str, Any] = entry.get("message") or {}
             content: Any = message.get("content")
-            found = [("uuid", entry.get("uuid")), ("message", message.get("id")), ("request", entry.get("requestId"))]
+            found = [
+                ("uuid", entry.get("uuid")),
+                ("message", message.get("id")),
+                ("request", entry.get("requestId")),
+            ]
             for block in content if isinstance(content, list) else []:
                 found += [("tool_use", block.get("id")), ("tool_use", block.get("tool_use_id"))]
             for kind, wanted in found:
@@ -112,7 +118,9 @@ def test_an_id_is_found_in_glued_records_and_behind_damage(tmp_path: Path) -> No
     assert [place.line for place in places(tmp_path, "uuid-one")] == [2, 3]
 
 
-def test_an_id_across_the_border_of_two_reads_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_across_the_border_of_two_reads_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("clew.actions.finding._STEP", 64)
     talk = Builder("s")
     for number in range(30):
@@ -123,7 +131,9 @@ def test_an_id_across_the_border_of_two_reads_is_found(tmp_path: Path, monkeypat
 
 
 def test_an_id_on_a_giant_line_is_found(tmp_path: Path) -> None:
-    talk = Builder("s").prompt("Hi").prompt("x" * (9 << 20), uuid="uuid-giant").prompt("Bye", uuid="uuid-after")
+    talk = (
+        Builder("s").prompt("Hi").prompt("x" * (9 << 20), uuid="uuid-giant").prompt("Bye", uuid="uuid-after")
+    )
     write(tmp_path, "-p", {"s": talk.data()})
     assert [place.line for place in places(tmp_path, "uuid-giant")] == [2]
     assert [place.line for place in places(tmp_path, "uuid-after")] == [3]

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.builder import Builder
+from tests.conftest import ROOT
+from tests.faces.stage import NOW, demo, write
 
 from clew.actions.listing import SessionList, SessionRow, list_sessions, narrow
 from clew.actions.opening import find_file, open_store
 from clew.actions.passes import Pass
 from clew.actions.usage import Request, usage
 from clew.session.pricing import Tokens
-from tests.builder import Builder
-from tests.conftest import ROOT
-from tests.faces.stage import NOW, demo, write
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 CORPUS = ROOT / "tests" / "data" / "corpus"
 STORES = sorted(path.parent for path in CORPUS.glob("*/*/projects"))
-CONTRACT = (
-    "id path project folder slug title title_source session_ids lines first_prompt started ended turns messages "
-    "tool_calls tokens cost_usd models git_branch client_versions agents kind live damaged prs"
-).split()
-NEEDS_A_FULL_READ = "lines turns messages tool_calls tokens cost_usd damaged".split()
+CONTRACT = ["id", "path", "project", "folder", "slug", "title", "title_source", "session_ids", "lines", "first_prompt", "started", "ended", "turns", "messages", "tool_calls", "tokens", "cost_usd", "models", "git_branch", "client_versions", "agents", "kind", "live", "damaged", "prs"]
+NEEDS_A_FULL_READ = ["lines", "turns", "messages", "tool_calls", "tokens", "cost_usd", "damaged"]
 
 
 def listed(root: Path, *, full: bool = True, jobs: int | None = 1) -> SessionList:
@@ -59,7 +59,16 @@ def test_a_glance_tells_the_same_as_a_full_read(version: str) -> None:
         quick, full = listed(root, full=False), listed(root)
         assert [row.id for row in quick.rows] == [row.id for row in full.rows]
         for glance, read in zip(quick.rows, full.rows, strict=True):
-            for name in ("title", "first_prompt", "started", "ended", "project", "git_branch", "kind", "slug"):
+            for name in (
+                "title",
+                "first_prompt",
+                "started",
+                "ended",
+                "project",
+                "git_branch",
+                "kind",
+                "slug",
+            ):
                 assert getattr(glance, name) == getattr(read, name), (read.path, name)
 
 
@@ -139,10 +148,20 @@ def test_what_a_session_cost_is_what_usage_says_of_it(tmp_path: Path) -> None:
 
 def test_a_message_of_a_fork_is_the_older_sessions(tmp_path: Path) -> None:
     old = Builder("old").prompt("One").answer("Yes.", output=[10]).data()
-    fork = Builder("fork").wait(60).prompt("One").answer("Yes.", output=[10]).prompt("Two").answer("No.", output=[5])
+    fork = (
+        Builder("fork")
+        .wait(60)
+        .prompt("One")
+        .answer("Yes.", output=[10])
+        .prompt("Two")
+        .answer("No.", output=[5])
+    )
     write(tmp_path, "-p", {"fork": fork.data(), "old": old})
     rows = by_id(listed(tmp_path).rows)
-    assert {name: row.tokens.output if row.tokens else None for name, row in rows.items()} == {"old": 10, "fork": 5}
+    assert {name: row.tokens.output if row.tokens else None for name, row in rows.items()} == {
+        "old": 10,
+        "fork": 5,
+    }
     assert rows["fork"].messages == 2
 
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.builder import Builder, call
+from tests.faces.stage import NOW, demo, write
 
 from clew.actions.listing import list_sessions
 from clew.actions.opening import open_store
 from clew.actions.stats import Stats, stats
 from clew.errors import ClewError
 from clew.session.fold import total
-from tests.builder import Builder, call
-from tests.faces.stage import NOW, demo, write
 
-CONTRACT = (
-    "files bytes lines entry_types versions models stop_reasons blocks human_turns tool_calls tool_results "
-    "unpaired_calls unpaired_results session_ids damaged messages"
-).split()
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CONTRACT = ["files", "bytes", "lines", "entry_types", "versions", "models", "stop_reasons", "blocks", "human_turns", "tool_calls", "tool_results", "unpaired_calls", "unpaired_results", "session_ids", "damaged", "messages"]
 
 
 def counted(root: Path, name: str | None = None, *, agents: bool = False, jobs: int | None = 1) -> Stats:
@@ -95,7 +95,10 @@ def test_the_unfinished_end_of_a_live_session_is_not_damage(tmp_path: Path) -> N
     torn = Builder("s").prompt("Hi").raw(b'{"type":"assis').data()
     write(tmp_path, "-live", {"live": torn}, seconds_ago=5)
     write(tmp_path, "-dead", {"dead": torn})
-    assert {session.id: session.counts.damaged for session in counted(tmp_path).sessions} == {"live": 0, "dead": 1}
+    assert {session.id: session.counts.damaged for session in counted(tmp_path).sessions} == {
+        "live": 0,
+        "dead": 1,
+    }
 
 
 def test_more_processes_count_the_same(tmp_path: Path) -> None:

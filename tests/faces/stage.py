@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.actions.demo import write_demo
@@ -13,6 +12,7 @@ from clew.faces.cli.terminal import Screen
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 NOW = datetime(2026, 3, 4, 9, 30, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Small session files written as stories: one call a line, each hanging on the one before unless told otherwise."""
+"""Small session files as stories: one call a line, each hanging on the one before unless told otherwise."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tests.conformance.notation import short
+
 from clew.session.context import Context, context
 from clew.session.session import Session
-from tests.conformance.notation import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,9 @@ class Story:
             "timestamp": stamp,
         }
         data.update(fields)
-        self.lines.append(json.dumps({k: v for k, v in data.items() if v != "(absent)"}, separators=(",", ":")))
+        self.lines.append(
+            json.dumps({k: v for k, v in data.items() if v != "(absent)"}, separators=(",", ":"))
+        )
         self.last = uuid
         return self
 
@@ -57,7 +60,9 @@ class Story:
         message = {"role": "user", "content": uuid.upper() if content is None else content}
         return self.line("user", uuid, parent, message=message, **fields)
 
-    def a(self, uuid: str, parent: str | None = _PREVIOUS, *blocks: Any, mid: str | None = None, **fields: Any) -> Story:
+    def a(
+        self, uuid: str, parent: str | None = _PREVIOUS, *blocks: Any, mid: str | None = None, **fields: Any
+    ) -> Story:
         """Add an answer that says its own name, or these blocks."""
         content = [say(block) for block in blocks] if blocks else [{"type": "text", "text": uuid.upper()}]
         model = fields.pop("model", MODEL)
@@ -75,7 +80,9 @@ class Story:
 
     def boundary(self, uuid: str = "b", parent: str | None = None, **metadata: Any) -> Story:
         """Add a compaction."""
-        return self.system(uuid, "compact_boundary", parent, content="Conversation compacted", compactMetadata=metadata)
+        return self.system(
+            uuid, "compact_boundary", parent, content="Conversation compacted", compactMetadata=metadata
+        )
 
     def hint(self, leaf: str | None, **fields: Any) -> Story:
         """Add a last-prompt line."""

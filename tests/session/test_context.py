@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from clew.session.context import (
-    NO_CONTENT,
-    ORPHANS_REMOVED,
-    RESULT_MISSING,
-    SESSION_ENDED,
-    asked_model,
-    estimate_tokens,
-    is_foreign,
-)
-from clew.session.eras import MEASURED, MODEL, rules, version_key
 from tests.session.story import Story
+
+from clew.session.context import asked_model, estimate_tokens
+from clew.session.drafts import NO_CONTENT, ORPHANS_REMOVED, RESULT_MISSING, SESSION_ENDED, is_foreign
+from clew.session.eras import MEASURED, MODEL, rules, version_key
 
 MISSING = f"TR:%s!:{RESULT_MISSING[:44]}"
 ENDED = f"TR:%s!:{SESSION_ENDED[:44]}"
@@ -284,12 +277,17 @@ def preserved(uuids: list[str], anchor: str) -> dict[str, Any]:
         (preserved(["q2", "a2"], "b"), "U[Q2] A[A2] U[S | Q9] A[A9]"),
         (preserved(["q2", "a2"], "q9"), "U[S | Q9 | Q2] A[A2] A[A9]"),
         (preserved(["q2", "zz"], "s"), "U[S | Q9] A[A9]"),
-        ({"preservedSegment": {"headUuid": "q2", "tailUuid": "a2", "anchorUuid": "s"}}, "U[S | Q2] A[A2] U[Q9] A[A9]"),
+        (
+            {"preservedSegment": {"headUuid": "q2", "tailUuid": "a2", "anchorUuid": "s"}},
+            "U[S | Q2] A[A2] U[Q9] A[A9]",
+        ),
         ({"preservedSegment": {"headUuid": "zz", "tailUuid": "a2", "anchorUuid": "s"}}, "U[S | Q9] A[A9]"),
         ({}, "U[S | Q9] A[A9]"),
     ],
 )
-def test_what_a_compaction_preserved_comes_back_behind_its_anchor(metadata: dict[str, Any], sent: str) -> None:
+def test_what_a_compaction_preserved_comes_back_behind_its_anchor(
+    metadata: dict[str, Any], sent: str
+) -> None:
     story = basic().boundary("b", None, **metadata).q("s", "b", isCompactSummary=True).q("q9").a("a9")
     assert story.sent() == sent
     assert story.sent("2.1.45") == "U[S | Q9] A[A9]"
@@ -344,9 +342,22 @@ def test_lines_a_compaction_took_out_are_not_put_back() -> None:
 
 
 def test_lines_of_one_message_are_merged_over_others_and_over_results() -> None:
-    story = Story().q("q1", None).a("c1", "q1", "X1", mid="m").a("o", "c1", "O", mid="n").a("c2", "o", "X2", mid="m")
+    story = (
+        Story()
+        .q("q1", None)
+        .a("c1", "q1", "X1", mid="m")
+        .a("o", "c1", "O", mid="n")
+        .a("c2", "o", "X2", mid="m")
+    )
     assert story.sent() == "U[Q1] A[X1 | X2] A[O]"
-    story = Story().q("q1", None).a("c1", "q1", "t1", mid="m").r("r1", "t1").a("c2", "r1", "t2", mid="m").r("r2", "t2")
+    story = (
+        Story()
+        .q("q1", None)
+        .a("c1", "q1", "t1", mid="m")
+        .r("r1", "t1")
+        .a("c2", "r1", "t2", mid="m")
+        .r("r2", "t2")
+    )
     assert story.a("z").sent() == "U[Q1] A[t1 | t2] U[TR:t1:of t1 | TR:t2:of t2] A[Z]"
     assert story.sent("2.0.42") == "U[Q1] A[t1] U[TR:t1:of t1] A[t2] U[TR:t2:of t2] A[Z]"
 
@@ -359,7 +370,9 @@ def test_merging_stops_at_a_prompt() -> None:
 def test_answers_without_an_id_stay_apart() -> None:
     story = Story().q("q1", None)
     for uuid in ("a1", "a2"):
-        story.line("assistant", uuid, message={"role": "assistant", "content": [{"type": "text", "text": uuid}]})
+        story.line(
+            "assistant", uuid, message={"role": "assistant", "content": [{"type": "text", "text": uuid}]}
+        )
     assert story.sent() == "U[Q1] A[a1] A[a2]"
 
 
@@ -409,7 +422,13 @@ def test_answers_of_nothing_but_thinking_or_white_space_are_not_sent() -> None:
 
 
 def test_a_thinking_line_stays_with_the_rest_of_its_message_and_a_blank_one_does_not() -> None:
-    story = Story().q("q1", None).a("h", "q1", "~hm", mid="m").a("w", "h", "\n", mid="m").a("a", "w", "A", mid="m")
+    story = (
+        Story()
+        .q("q1", None)
+        .a("h", "q1", "~hm", mid="m")
+        .a("w", "h", "\n", mid="m")
+        .a("a", "w", "A", mid="m")
+    )
     assert story.sent() == "U[Q1] A[TH:hm | A]"
 
 
@@ -451,15 +470,15 @@ def test_an_empty_block_of_a_prompt_says_that_it_is_empty() -> None:
 
 
 def test_images_are_taken_out_of_failed_results() -> None:
-    inner = [{"type": "text", "text": "x"}, {"type": "image", "source": {}}]
-    failed = {"type": "tool_result", "tool_use_id": "t1", "content": inner, "is_error": True}
+    inner: list[dict[str, Any]] = [{"type": "text", "text": "x"}, {"type": "image", "source": {}}]
+    failed: dict[str, Any] = {"type": "tool_result", "tool_use_id": "t1", "content": inner, "is_error": True}
     for block, kept in ((failed, 1), ({**failed, "is_error": False}, 2)):
         found = Story().q("q1", None).a("c", "q1", "t1").q("r", content=[block]).a("z").context()
         assert len(found.messages[2]["content"][0]["content"]) == kept
 
 
 def test_old_tool_names_are_sent_as_new_ones() -> None:
-    task = {"type": "tool_use", "id": "t1", "name": "Task", "input": {}}
+    task: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": "Task", "input": {}}
     story = Story().q("q1", None).a("c", "q1", task).r("r", "t1").a("z")
     assert "TU:Agent:t1" in story.sent()
     assert "TU:Task:t1" in story.sent("2.1.45")
@@ -524,9 +543,7 @@ def test_an_api_error_after_the_call_means_it_was_given_up() -> None:
 
 def test_in_an_interrupted_turn_earlier_calls_without_results_are_kept() -> None:
     story = Story().q("q1", None).a("c", "q1", "t1").a("d", "c", "t2").r("r", "t2")
-    assert story.sent() == (
-        f"U[Q1] A[t1] U[{MISSING % 't1'}] A[t2] U[TR:t2:of t2] A[No response requested.]"
-    )
+    assert story.sent() == (f"U[Q1] A[t1] U[{MISSING % 't1'}] A[t2] U[TR:t2:of t2] A[No response requested.]")
     story.a("e", "r", "t3")
     assert story.sent().endswith(f"A[t3] U[{ENDED % 't3'}] A[No response requested.]")
 
@@ -571,7 +588,15 @@ def test_every_line_of_the_conversation_is_sent_or_left_out_with_a_reason() -> N
 
 
 def test_dropped_lines_say_why() -> None:
-    story = Story().q("q1", None).a("e", isApiErrorMessage=True).a("h", "e", "~hm").a("c", "h", "t1").q("q2").a("z")
+    story = (
+        Story()
+        .q("q1", None)
+        .a("e", isApiErrorMessage=True)
+        .a("h", "e", "~hm")
+        .a("c", "h", "t1")
+        .q("q2")
+        .a("z")
+    )
     story.line("attachment", "at", attachment={"type": "date"})
     reasons = {left.uuid: left.reason for left in story.context().left_out}
     assert reasons["e"] == "an API error, not an answer"

@@ -58,7 +58,10 @@ def _with_prompt(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _notes(messages: list[dict[str, Any]], *, real: bool) -> list[str]:
     return [
-        _tidy(f"{message['role'][0].upper()}[{' | '.join(filter(None, map(_note, message['content'])))}]", real=real)
+        _tidy(
+            f"{message['role'][0].upper()}[{' | '.join(filter(None, map(_note, message['content'])))}]",
+            real=real,
+        )
         for message in messages
     ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
 
 import msgspec
 
-from clew.format.decode import DecodeError
+from clew.format.decode import decode
 from clew.format.entry import Entry, as_mapping
 from clew.format.salvage import pieces
 from clew.session.pricing import Tokens, cache_writes, count
@@ -188,12 +188,9 @@ def read_slowly(raw: bytes) -> tuple[list[tuple[CallingAnswer, bytes]], int]:
     return found, damaged
 
 
-def uuid_of(raw: bytes) -> str | None:
-    """Return the line's own id."""
-    try:
-        return Entry(raw.strip()).uuid
-    except DecodeError:
-        return None
+def entry_of(raw: bytes) -> Entry:
+    """Return a record that was read on either road as a whole entry."""
+    return Entry(raw, decoded=decode(raw.strip()))
 
 
 def _answer(entry: Entry) -> CallingAnswer:

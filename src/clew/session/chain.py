@@ -89,7 +89,7 @@ def find_leaf(nodes: Nodes) -> int | None:
 
 
 def _newest(nodes: Nodes, rows: list[int]) -> int:
-    """Return the row with the greatest time; the first on a tie. Without a time a row neither wins nor loses."""
+    """Return the row with the greatest time; the first on a tie. Without a time none wins or loses."""
     time = nodes.session.table.time
     best = rows[0]
     for row in rows[1:]:
@@ -139,7 +139,7 @@ def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
 
 
 def _has_hints(nodes: Nodes) -> bool:
-    """Say whether the file names a line anywhere, be it void; what was preserved takes the place of a hint."""
+    """Say whether any hint names a line, be it void; what was preserved takes the place of void ones."""
     table = nodes.session.table
     if nodes.preserved:
         return _last_prompt(nodes) is not None
@@ -207,7 +207,7 @@ def _dangler(nodes: Nodes, path: list[int], lowest: int) -> int:
 
 
 def _bridge(nodes: Nodes, row: int, seen: set[int]) -> int | None:
-    """Return the line that stands in for a missing parent: the newest that is not newer; the first on a tie."""
+    """Return the line that stands in for a missing parent: the newest not newer, the first on a tie."""
     time = nodes.session.table.time
     when = time[row]
     if when == NO_TIME:

@@ -56,7 +56,9 @@ class Nodes:
         nodes = cls(session, rules)
         table = session.table
         is_line = [kind.partition("/")[0] in _LINES for kind in table.kinds]
-        is_walked = [line or kind.startswith("progress") for line, kind in zip(is_line, table.kinds, strict=True)]
+        is_walked = [
+            line or kind.startswith("progress") for line, kind in zip(is_line, table.kinds, strict=True)
+        ]
         uuid, kind, flags = table.uuid, table.kind, table.flags
         row_of = nodes.row_of
         for row in range(len(table)):

@@ -27,39 +27,51 @@ def with_parallel(session: Session, path: Chain, rules: Rules) -> tuple[int, ...
             last_of[table.message[row]] = row
     if not last_of:
         return path.rows
+    lines = [row for row in path.known if table.message[row] in last_of and table.kind_of(row) == "assistant"]
     on_path = set(path.rows)
     beside: dict[int, list[int]] = {}
-    place_of: dict[str, int] = {}
-    place_of_line: dict[int, int] = {}
-    row_of_line: dict[int, int] = {}
-    for row in path.known:
-        place = last_of.get(table.message[row])
-        if place is None or table.kind_of(row) != "assistant":
-            continue
-        place_of_line[table.uuid[row]] = place
-        row_of_line[table.uuid[row]] = row
+    for row in lines:
         if row not in on_path:
-            beside.setdefault(place, []).append(row)
-        for call in _ids(session, row, "tool_use", "id"):
-            place_of.setdefault(call, place)
-    results: dict[int, list[int]] = {}
-    for row in path.known:
-        if row in on_path or not table.flags[row] & TOOL_RESULT:
-            continue
-        if rules.recovers_results == "children":
-            place = place_of_line.get(table.parent[row])
-        else:
-            answered = _ids(session, row, "tool_result", "tool_use_id")
-            place = next((place_of[call] for call in answered if call in place_of), None)
-        if place is not None:
-            results.setdefault(place, []).append(row)
-    if not beside and not results:
-        return path.rows
+            beside.setdefault(last_of[table.message[row]], []).append(row)
+    loose = [row for row in path.known if row not in on_path and table.flags[row] & TOOL_RESULT]
     if rules.recovers_results == "children":
-        for rows in results.values():
-            rows.sort(key=lambda row: (table.time[row], row_of_line[table.parent[row]]))
+        results = _hanging(session, lines, loose, last_of)
         return _behind(path, beside, results)
-    return _placed(session, path, beside, results)
+    return _placed(session, path, beside, _answering(session, lines, loose, last_of))
+
+
+def _hanging(
+    session: Session, lines: list[int], loose: list[int], last_of: dict[int, int]
+) -> dict[int, list[int]]:
+    """Return the results that hang on a line of an answer, by the place of the answer, in order of time."""
+    table = session.table
+    line_of = {table.uuid[row]: row for row in lines}
+    found: dict[int, list[int]] = {}
+    for row in loose:
+        line = line_of.get(table.parent[row])
+        if line is not None:
+            found.setdefault(last_of[table.message[line]], []).append(row)
+    for rows in found.values():
+        rows.sort(key=lambda row: (table.time[row], line_of[table.parent[row]]))
+    return found
+
+
+def _answering(
+    session: Session, lines: list[int], loose: list[int], last_of: dict[int, int]
+) -> dict[int, list[int]]:
+    """Return the results of the calls of an answer wherever they hang, by the place of the answer."""
+    table = session.table
+    place_of: dict[str, int] = {}
+    for row in lines:
+        for call in _ids(session, row, "tool_use", "id"):
+            place_of.setdefault(call, last_of[table.message[row]])
+    found: dict[int, list[int]] = {}
+    for row in loose:
+        answered = _ids(session, row, "tool_result", "tool_use_id")
+        place = next((place_of[call] for call in answered if call in place_of), None)
+        if place is not None:
+            found.setdefault(place, []).append(row)
+    return found
 
 
 def _behind(path: Chain, beside: dict[int, list[int]], results: dict[int, list[int]]) -> tuple[int, ...]:

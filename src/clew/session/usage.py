@@ -25,9 +25,9 @@ from clew.session.answers import (
     CallingMessage,
     PlacedAnswer,
     advisors,
+    entry_of,
     read_slowly,
     reader,
-    uuid_of,
 )
 
 if TYPE_CHECKING:
@@ -151,12 +151,16 @@ class Folder:
             try:
                 answer = decode(raw)
             except (ValueError, RecursionError):  # msgspec's errors are ValueErrors; so is bad UTF-8
+                one.is_parted |= last != ""
                 one.add_slowly(raw)
+                last = ""
                 continue
             # The frequent case of `_File.add`, in place: a call would cost as much as the work.
             message = answer.message
             if message is None or answer.type != "assistant" or not (key := message.id) or is_rare:
+                one.is_parted |= last != ""
                 one.add(answer, raw)
+                last = ""
             elif key not in answers:
                 answers[key] = answer
                 last, most = key, None
@@ -169,7 +173,7 @@ class Folder:
                     most = output
             else:
                 one.add_to(key, answer)
-                most = None
+                last, most = key, None
 
     def _folder_in(self, raw: bytes) -> str | None:
         """Return the folder that a line names."""
@@ -183,7 +187,7 @@ class Folder:
 class _File:
     """The messages of one file while it is gone through."""
 
-    __slots__ = ("_unnamed", "answers", "calls", "found", "is_parted", "usages")
+    __slots__ = ("_place", "_unnamed", "answers", "calls", "found", "is_parted", "usages")
 
     def __init__(self, found: FileUsage) -> None:
         self.found = found
@@ -194,8 +198,9 @@ class _File:
         self.calls: dict[str, dict[str, str]] = {}
         """By message the tools it called, by the id of the call."""
         self.is_parted = False
-        """Whether someone else spoke since the last answer without an id."""
+        """Whether another message came since the last answer without an id."""
         self._unnamed = ""
+        self._place: tuple[object, ...] = ()
 
     def add(self, answer: Answer, raw: bytes) -> None:
         """Take in one decoded line, whatever it is."""
@@ -206,7 +211,11 @@ class _File:
             if role == "cost-state" and answer.total_cost_usd is not None:
                 self.found.client_cost = answer.total_cost_usd
             return
-        key = message.id or (f"request {answer.request_id}" if answer.request_id else self._next_to(raw))
+        key = message.id or (f"request {answer.request_id}" if answer.request_id else "")
+        if key:
+            self.is_parted = True
+        else:
+            key = self._next_to(raw)
         if isinstance(message, CallingMessage) and isinstance(message.content, list):
             self._add_calls(key, message.content)
         if key in self.answers:
@@ -226,12 +235,14 @@ class _File:
         return -1 if message is None or message.usage is None else message.usage.output_tokens or 0
 
     def _next_to(self, raw: bytes) -> str:
-        """Name a message without any id: the one before it if no one spoke since, else its own uuid."""
-        if self.is_parted or not self._unnamed:
+        """Name a message without any id: the one right before it, else after its own uuid."""
+        entry = entry_of(raw)
+        place = (entry.is_sidechain, entry.agent_id)
+        if self.is_parted or not self._unnamed or place != self._place:
             # A fork keeps the uuids, so the copies in other files have the same name.
-            uuid = uuid_of(raw)
-            self._unnamed = f"line {uuid or f'{len(self.answers)} of {self.found.name}'}"
-            self.is_parted = False
+            number = f"{len(self.answers)} of {self.found.name}"
+            self._unnamed = f"line {entry.uuid or number}"
+            self.is_parted, self._place = False, place
         return self._unnamed
 
     def _add_calls(self, key: str, blocks: Iterable[Block]) -> None:
@@ -262,10 +273,9 @@ class _File:
                 later = best.timestamp or best.time
                 time = time or later
             message = best.message
-            model = message.model if message is not None else None
-            if message is None or model == SYNTHETIC or best.is_api_error_message:
+            if message is None or message.model == SYNTHETIC or best.is_api_error_message:
                 continue
-            usage = message.usage
+            model, usage = message.model, message.usage
             if isinstance(first, PlacedAnswer):
                 who = first.agent_id or agent or (SIDECHAIN if first.is_sidechain else None)
                 branch = first.git_branch or None

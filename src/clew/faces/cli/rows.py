@@ -112,7 +112,7 @@ def _under_user(entry: Entry) -> tuple[str, str] | None:
 
 
 def queued(entry: Entry) -> tuple[str, bool] | None:
-    """Return the words that a queued command or a queue operation carries, and whether a person typed them."""
+    """Return the words that a queued command or queue operation carries, and whether a person typed them."""
     kept = entry.mapping("attachment")
     said = fields.string(kept, "prompt") if kept else entry.text("content")
     if not said:

@@ -1,0 +1,427 @@
+"""The messages the client makes of the lines of a path, step by step as it does it.
+
+Lines become drafts; calls without results are dropped or closed; what says nothing goes; the parts of one
+answer are merged; calls and results are paired. `clew.session.context` chooses the lines and tells the rest.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from clew.format.entry import as_mapping
+from clew.session.nodes import BOUNDARY
+from clew.session.parallel import with_parallel
+from clew.session.session import API_ERROR
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clew.session.chain import Chain
+    from clew.session.eras import Rules
+    from clew.session.session import Session
+
+NO_RESPONSE: Final = "No response requested."
+GO_ON: Final = "Continue from where you left off."
+NO_CONTENT: Final = "(no content)"
+CALL_INTERRUPTED: Final = "[Tool use interrupted]"
+ORPHANS_REMOVED: Final = "[Orphaned tool result removed due to conversation resume]"
+RESULT_MISSING: Final = "[Tool result missing due to internal error]"
+SESSION_ENDED: Final = (
+    "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is "
+    "unknown. Check whether it took effect before relying on it or running it again.]"
+)
+
+_DATED = re.compile(r"-\d{8}$")
+
+Blocks = list[dict[str, Any]]
+
+
+@dataclass(slots=True)
+class Draft:
+    """A message in the making."""
+
+    role: str
+    blocks: Blocks
+    rows: list[int] = field(default_factory=list[int])
+    message_id: str | None = None
+    is_prompt: bool = False
+    """Made from a line under the user's role, which waits for an answer; a local command does not."""
+
+    is_local: bool = False
+    """Made from a local command, which waits for nothing."""
+
+    @property
+    def has_result(self) -> bool:
+        """Whether it brings a tool result."""
+        return any(block.get("type") == "tool_result" for block in self.blocks)
+
+
+def is_foreign(model: str | None, asked: str) -> bool:
+    """Say whether thinking of `model` is foreign to the model asked; a dated name equals its alias."""
+    if model == "<synthetic>":
+        return False
+    return model is None or _DATED.sub("", model) != _DATED.sub("", asked)
+
+
+class Maker:
+    """Turns the lines of a path into messages."""
+
+    def __init__(self, session: Session, era: Rules, model: str) -> None:
+        self.session = session
+        self.era = era
+        self.model = model
+        self.reasons: dict[int, str] = {}
+        self._renames = dict(era.renames)
+
+    def drafts(self, path: Chain) -> list[Draft]:
+        """Return the messages, in order."""
+        rows = with_parallel(self.session, path, self.era) if self.era.recovers_parallel else path.rows
+        lines = [draft for row in rows if (draft := self._line(row)) is not None]
+        exempt = range(0)
+        if self.era.closes_interrupted and self._is_interrupted(lines, rows):
+            exempt = _open_turn(lines)
+            lines = self._with_closed(lines)
+        lines = self._without_unresolved(lines, exempt)
+        if self.era.drops_bare_thinking:
+            lines = self._without_bare(lines)
+        lines = self._with_answer(lines, rows)
+        drafts = self._merge(lines)
+        for draft in drafts:
+            if draft.role == "assistant" and self.era.moves_calls_last:
+                draft.blocks = _calls_last(draft.blocks)
+        return self._mend_pairs(drafts)
+
+    # Lines --------------------------------------------------------------------------------------
+
+    def _line(self, row: int) -> Draft | None:
+        kind = self.session.table.kind_of(row)
+        entry = self.session.entry(row)
+        if kind == "user":
+            return Draft("user", self._said(entry.content), [row], is_prompt=True)
+        if kind == "assistant":
+            if self.session.table.flags[row] & API_ERROR:
+                return self._drop(row, "an API error, not an answer")
+            blocks = self._answer(entry.content, entry.model)
+            if not blocks and entry.content:
+                return self._drop(row, f"thinking of another model than {self.model}")
+            return Draft("assistant", blocks, [row], entry.message_id)
+        if kind == "system/local_command" and self.era.sends_local_command:
+            return Draft("user", _blocks(entry.content), [row], is_local=True)
+        if kind == BOUNDARY:
+            return self._drop(row, "marks the compaction")
+        if kind.startswith("attachment"):
+            return self._drop(row, "a reminder of the client's own, made anew")
+        return self._drop(row, "never sent: a record for the client alone")
+
+    def _said(self, content: object) -> Blocks:
+        blocks = _blocks(content)
+        if self.era.orphan_results != "note":
+            return blocks
+        for at, block in enumerate(blocks):
+            inner = block.get("content")
+            if block.get("type") == "tool_result" and block.get("is_error") and isinstance(inner, list):
+                # The API takes no images in the result of a call that failed.
+                texts = [
+                    part for part in cast("list[object]", inner) if as_mapping(part).get("type") != "image"
+                ]
+                blocks[at] = {**block, "content": texts}
+        if isinstance(content, list) and len(blocks) == 1 and blocks[0].get("text") == "":
+            return [_text(NO_CONTENT)]
+        return blocks
+
+    def _answer(self, content: object, model: str | None) -> Blocks:
+        blocks = _blocks(content)
+        if self.era.drops_foreign_thinking and is_foreign(model, self.model):
+            blocks = [block for block in blocks if block.get("type") != "thinking"]
+        if len(blocks) > 1:
+            blocks = [block for block in blocks if block.get("type") != "text" or block.get("text") != ""]
+        for at, block in enumerate(blocks):
+            name = block.get("name")
+            if block.get("type") == "tool_use" and isinstance(name, str) and name in self._renames:
+                blocks[at] = {**block, "name": self._renames[name]}
+        return blocks
+
+    def _drop(self, row: int, reason: str) -> None:
+        self.reasons[row] = reason
+
+    # The end ------------------------------------------------------------------------------------
+
+    def _with_closed(self, lines: list[Draft]) -> list[Draft]:
+        """Give the calls a session ended in the midst of a result that says so, behind the real ones."""
+        answers = [
+            at for at, line in enumerate(lines) if line.role == "assistant" and not _is_bare(line.blocks)
+        ]
+        if not answers:
+            return lines
+        last = answers[-1]
+        group = [last]
+        for at in reversed(answers[:-1]):
+            if not _is_same(lines[at], lines[last]):
+                break
+            group.insert(0, at)
+        done = _answered(lines)
+        open_calls = [call for at in group for call in _calls(lines[at]) if call not in done]
+        if not open_calls:
+            return lines
+        made = [_missing(call, SESSION_ENDED) for call in open_calls]
+        results = (at for at, line in enumerate(lines) if line.is_prompt and at > group[0])
+        at = max([last, *results]) + 1
+        return [*lines[:at], Draft("user", made, is_prompt=True), *lines[at:]]
+
+    def _is_interrupted(self, lines: list[Draft], rows: Sequence[int]) -> bool:
+        """Say whether the session ended between a call and the answer to its result."""
+        end = next(
+            (line for line in reversed(lines) if not line.is_local and not _is_bare(line.blocks)),
+            None,
+        )
+        if end is None:
+            return False
+        if any(self._is_error(row) for row in rows[rows.index(end.rows[-1]) + 1 :]):
+            return False
+        if end.role == "user":
+            return end.has_result
+        done = _answered(lines)
+        return any(call not in done for call in _calls(end))
+
+    def _with_answer(self, lines: list[Draft], rows: Sequence[int]) -> list[Draft]:
+        """Answer the last prompt, where nothing did, as the client does to be able to go on."""
+        at = max((n for n, line in enumerate(lines) if line.is_prompt), default=-1)
+        if at < 0 or any(line.role == "assistant" for line in lines[at + 1 :]):
+            return lines
+        prompt = max(lines[at].rows, default=-1)
+        goes_on = self.era.asks_to_continue and lines[at].has_result
+        if not goes_on and prompt in rows and any(map(self._is_error, rows[rows.index(prompt) + 1 :])):
+            return lines  # an API error counts as an answer, though it is not sent
+        answer = Draft("assistant", [_text(NO_RESPONSE)])
+        if self.era.closes_interrupted:
+            return [*lines[: at + 1], answer, *lines[at + 1 :]]
+        if goes_on:
+            return [*lines, Draft("user", [_text(GO_ON)]), answer]
+        return [*lines, answer]
+
+    def _is_error(self, row: int) -> bool:
+        return bool(self.session.table.flags[row] & API_ERROR)
+
+    # Calls without results ----------------------------------------------------------------------
+
+    def _without_unresolved(self, lines: list[Draft], exempt: range) -> list[Draft]:
+        """Drop the lines whose calls all lack a result, but for those exempt."""
+        answered = _answered(lines)
+        kept: list[Draft] = []
+        for at, line in enumerate(lines):
+            calls = _calls(line)
+            if at not in exempt and calls and not any(call in answered for call in calls):
+                for row in line.rows:
+                    self._drop(row, "a call that never got a result")
+                continue
+            kept.append(line)
+        return kept
+
+    def _without_bare(self, lines: list[Draft]) -> list[Draft]:
+        """Drop answers of nothing but thinking or white space, unless other lines of theirs say more."""
+        full: set[str] = set()
+        for line in lines:
+            if line.role == "assistant" and line.message_id and not _is_bare(line.blocks):
+                full.add(line.message_id)
+        kept: list[Draft] = []
+        for line in lines:
+            bare = line.role == "assistant" and _is_bare(line.blocks)
+            blank = _is_blank(line.blocks) and (self.era.drops_empty_lines or not _is_empty(line.blocks))
+            if bare and (blank or line.message_id not in full):
+                for row in line.rows:
+                    self._drop(row, "nothing but thinking or white space")
+                continue
+            kept.append(line)
+        return kept
+
+    # Messages -----------------------------------------------------------------------------------
+
+    def _merge(self, lines: list[Draft]) -> list[Draft]:
+        drafts: list[Draft] = []
+        for line in lines:
+            if line.role == "user":
+                if drafts and drafts[-1].role == "user":
+                    _join_user(drafts[-1], line)
+                else:
+                    drafts.append(line)
+                continue
+            same = self._same_message(drafts, line)
+            if same is None:
+                drafts.append(line)
+            else:
+                same.blocks.extend(line.blocks)
+                same.rows.extend(line.rows)
+        return drafts
+
+    def _same_message(self, drafts: list[Draft], line: Draft) -> Draft | None:
+        """Return the earlier part of the message this line belongs to."""
+        if line.message_id is None:
+            return None
+        for draft in reversed(drafts):
+            if draft.role == "assistant":
+                if draft.message_id == line.message_id:
+                    return draft
+                if not self.era.merges_apart:
+                    return None
+            elif not self.era.merges_apart or not draft.has_result:
+                return None
+        return None
+
+    # Pairs --------------------------------------------------------------------------------------
+
+    def _mend_pairs(self, drafts: list[Draft]) -> list[Draft]:
+        """Give every call its result in the next message, and every result its call in the one before."""
+        if self.era.orphan_results == "keep":
+            return drafts
+        mended: list[Draft] = []
+        seen: set[object] = set()
+        for at, draft in enumerate(drafts):
+            if draft.role == "assistant":
+                self._mend_calls(draft, seen)
+                mended.append(draft)
+                calls = _calls(draft)
+                follows = at + 1 < len(drafts) and drafts[at + 1].role == "user"
+                if calls and not follows:
+                    mended.append(Draft("user", [_missing(call) for call in calls]))
+                continue
+            calls = _calls(mended[-1]) if mended else []
+            if mended or self.era.orphan_results == "note":
+                self._mend_results(draft, calls, before=bool(mended))
+            if draft.blocks:
+                mended.append(draft)
+        return mended
+
+    def _mend_calls(self, draft: Draft, seen: set[object]) -> None:
+        """Take out calls under an id that was used before."""
+        if self.era.repeated_calls == "keep":
+            return
+        kept: Blocks = []
+        for block in draft.blocks:
+            if block.get("type") == "tool_use":
+                if block.get("id") in seen:
+                    continue
+                seen.add(block.get("id"))
+            kept.append(block)
+        draft.blocks = kept or [_text(CALL_INTERRUPTED if draft.blocks else NO_CONTENT)]
+
+    def _mend_results(self, draft: Draft, calls: list[object], *, before: bool) -> None:
+        """Keep one result a call, make those that are missing, take out the others."""
+        open_calls = list(calls)
+        kept: Blocks = []
+        lost = False
+        for block in draft.blocks:
+            if block.get("type") == "tool_result":
+                if block.get("tool_use_id") not in open_calls:
+                    lost = True
+                    continue
+                open_calls.remove(block.get("tool_use_id"))
+            kept.append(block)
+        if self.era.orphan_results == "note":
+            kept = [_missing(call) for call in open_calls] + kept
+        if lost and not kept and self.era.orphan_results == "note":
+            if before:
+                kept = [_text(NO_CONTENT)]
+            elif self.era.notes_first_orphans:
+                kept = [_text(ORPHANS_REMOVED)]
+        draft.blocks = kept
+
+
+def _missing(call: object, words: str = RESULT_MISSING) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": call, "content": words, "is_error": True}
+
+
+def _is_same(one: Draft, other: Draft) -> bool:
+    """Say whether two lines belong to one answer."""
+    return one.message_id is not None and one.message_id == other.message_id
+
+
+def _join_user(into: Draft, line: Draft) -> None:
+    """Add a user line to the user message before it: tool results first, texts apart by a newline."""
+    first, second = into.blocks, line.blocks
+    if first and second and first[-1].get("type") == second[0].get("type") == "text":
+        first = [*first[:-1], {**first[-1], "text": f"{first[-1].get('text')}\n"}]
+    joined = first + second
+    results = [block for block in joined if block.get("type") == "tool_result"]
+    others = [block for block in joined if block.get("type") != "tool_result"]
+    into.blocks = results + others
+    into.rows.extend(line.rows)
+
+
+def _calls_last(blocks: Blocks) -> Blocks:
+    """Move the calls of an answer behind everything else, unless thinking they part would meet."""
+    calls = [block for block in blocks if block.get("type") == "tool_use"]
+    others = [block for block in blocks if block.get("type") != "tool_use"]
+    return blocks if _meetings(others) > _meetings(blocks) else others + calls
+
+
+def _meetings(blocks: Blocks) -> int:
+    """Count the places where thinking follows thinking."""
+    kinds = [block.get("type") for block in blocks]
+    return sum(one == other == "thinking" for one, other in pairwise(kinds))
+
+
+def _text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def _blocks(content: object) -> Blocks:
+    """Return content as a list of blocks of our own, safe to change."""
+    if isinstance(content, str):
+        return [_text(content)]
+    if not isinstance(content, list):
+        return []
+    items = cast("list[object]", content)
+    return [dict(cast("dict[str, Any]", item)) for item in items if isinstance(item, dict)]
+
+
+def _calls(line: Draft) -> list[object]:
+    if line.role != "assistant":
+        return []
+    return [block.get("id") for block in line.blocks if block.get("type") == "tool_use"]
+
+
+def _is_bare(blocks: Blocks) -> bool:
+    """Say whether blocks hold nothing but thinking, or nothing but white space."""
+    if not blocks:
+        return False
+    kinds = {block.get("type") for block in blocks}
+    return kinds <= {"thinking", "redacted_thinking"} or _is_blank(blocks)
+
+
+def _is_empty(blocks: Blocks) -> bool:
+    """Say whether blocks are one text without a character."""
+    return len(blocks) == 1 and blocks[0].get("type") == "text" and blocks[0].get("text") == ""
+
+
+def _is_blank(blocks: Blocks) -> bool:
+    """Say whether blocks hold nothing but texts of white space."""
+    texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
+    return len(texts) == len(blocks) and not any(text.strip() for text in texts)
+
+
+def _answered(lines: list[Draft]) -> set[object]:
+    """Return the ids of the calls that have a result somewhere."""
+    return {
+        block.get("tool_use_id")
+        for line in lines
+        if line.role == "user"
+        for block in line.blocks
+        if block.get("type") == "tool_result"
+    }
+
+
+def _open_turn(lines: list[Draft]) -> range:
+    """Return the lines of the last turn if, but for its open calls, it ends in a result; else none."""
+    done = _answered(lines)
+    for line in reversed(lines):
+        calls = _calls(line)
+        if line.is_local or _is_bare(line.blocks) or (calls and not any(call in done for call in calls)):
+            continue
+        if line.has_result:
+            prompts = (at for at, one in enumerate(lines) if one.is_prompt and not one.has_result)
+            return range(max(prompts, default=-1) + 1, len(lines) + 1)
+        break
+    return range(0)
