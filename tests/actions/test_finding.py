@@ -89,13 +89,15 @@ def test_every_id_of_the_corpus_is_found_at_its_line_and_offset() -> None:
         for number, raw in enumerate(path.read_bytes().splitlines(keepends=True), 1):
             entry: dict[str, Any] = json.loads(raw)
             message: dict[str, Any] = entry.get("message") or {}
-            content: Any = message.get("content")
             found = [
                 ("uuid", entry.get("uuid")),
                 ("message", message.get("id")),
                 ("request", entry.get("requestId")),
             ]
-            for block in content if isinstance(content, list) else []:
+            blocks: list[dict[str, Any]] = (
+                message["content"] if isinstance(message.get("content"), list) else []
+            )
+            for block in blocks:
                 found += [("tool_use", block.get("id")), ("tool_use", block.get("tool_use_id"))]
             for kind, wanted in found:
                 if wanted:

@@ -23,7 +23,11 @@ if TYPE_CHECKING:
 
 CORPUS = ROOT / "tests" / "data" / "corpus"
 STORES = sorted(path.parent for path in CORPUS.glob("*/*/projects"))
-CONTRACT = ["id", "path", "project", "folder", "slug", "title", "title_source", "session_ids", "lines", "first_prompt", "started", "ended", "turns", "messages", "tool_calls", "tokens", "cost_usd", "models", "git_branch", "client_versions", "agents", "kind", "live", "damaged", "prs"]
+CONTRACT = [
+    "id", "path", "project", "folder", "slug", "title", "title_source", "session_ids", "lines",
+    "first_prompt", "started", "ended", "turns", "messages", "tool_calls", "tokens", "cost_usd",
+    "models", "git_branch", "client_versions", "agents", "kind", "live", "damaged", "prs",
+]  # fmt: skip
 NEEDS_A_FULL_READ = ["lines", "turns", "messages", "tool_calls", "tokens", "cost_usd", "damaged"]
 
 

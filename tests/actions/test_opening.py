@@ -20,7 +20,7 @@ def ids(*names: str) -> dict[str, bytes]:
 
 
 def test_a_folder_that_is_not_there_is_named_in_the_error(tmp_path: Path) -> None:
-    with pytest.raises(ClewError, match="there is no folder .*nowhere"):
+    with pytest.raises(ClewError, match=r"there is no folder .*nowhere"):
         open_store([tmp_path / "nowhere"])
 
 
@@ -41,7 +41,7 @@ def test_without_folders_the_users_own_are_looked_in(tmp_path: Path, monkeypatch
     ["7b0ec7ce-f90f-488c-a436-0b6f5dc09027", "7b0e", "maze solver: shortest way out by breadth-first search"],
 )
 def test_a_session_is_found_by_id_start_of_id_and_title(tmp_path: Path, name: str) -> None:
-    """This title stands in another file, as a summary."""
+    """Its title stands in another file, as a summary."""
     store = open_store([demo(tmp_path)])
     assert find_file(store, name).id.startswith("7b0ec7ce")
 

@@ -18,7 +18,11 @@ from clew.session.fold import total
 if TYPE_CHECKING:
     from pathlib import Path
 
-CONTRACT = ["files", "bytes", "lines", "entry_types", "versions", "models", "stop_reasons", "blocks", "human_turns", "tool_calls", "tool_results", "unpaired_calls", "unpaired_results", "session_ids", "damaged", "messages"]
+CONTRACT = [
+    "files", "bytes", "lines", "entry_types", "versions", "models", "stop_reasons", "blocks",
+    "human_turns", "tool_calls", "tool_results", "unpaired_calls", "unpaired_results",
+    "session_ids", "damaged", "messages",
+]  # fmt: skip
 
 
 def counted(root: Path, name: str | None = None, *, agents: bool = False, jobs: int | None = 1) -> Stats:

@@ -55,6 +55,20 @@ def test_without_any_id_adjacent_lines_are_one_message() -> None:
     assert [message.rows for message in messages(builder.session())] == [(0, 1, 3), (5,), (6,), (7,)]
 
 
+def test_every_prompt_and_every_message_with_an_id_ends_a_message_without_one() -> None:
+    builder = Builder()
+    for _ in range(3):
+        builder.answer("a", message_id=None).prompt("x").answer("b", message_id=None).answer("c")
+    assert [message.rows for message in messages(builder.session())] == [
+        (n,) for n in range(12) if n % 4 != 1
+    ]
+
+
+def test_lines_without_uuids_are_lines_of_their_own() -> None:
+    (message,) = messages(Builder(loose=True).answer("a", "b", "c").session())
+    assert message.rows == (0, 1, 2)
+
+
 def test_lines_without_id_of_two_sub_agents_are_not_adjacent() -> None:
     builder = Builder()
     for agent in ("a1", "a1", "a2"):

@@ -6,6 +6,7 @@ What is chosen here is what the model will see; `clew.session.graph` has the who
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -174,6 +175,7 @@ def walk(nodes: Nodes, leaf: int) -> tuple[list[int], frozenset[int], bool]:
     path: list[int] = []
     seen: set[int] = set()
     inferred: set[int] = set()
+    moments: _Moments | None = None
     cyclic = False
     row: int | None = leaf
     while row is not None:
@@ -193,7 +195,9 @@ def walk(nodes: Nodes, leaf: int) -> tuple[list[int], frozenset[int], bool]:
             cyclic = True
             above = None
         if above is None and nodes.rules.bridges:
-            above = _bridge(nodes, _dangler(nodes, path, lowest), seen)
+            moments = moments or _Moments(nodes)
+            dangler = _dangler(nodes, path, lowest)
+            above = moments.nearest(dangler, seen, is_sidechain=nodes.is_sidechain(dangler))
             if above is not None:
                 inferred.add(lowest)
         row = above
@@ -206,21 +210,39 @@ def _dangler(nodes: Nodes, path: list[int], lowest: int) -> int:
     return next((row for row in reversed(path) if not nodes.is_progress(row)), lowest)
 
 
-def _bridge(nodes: Nodes, row: int, seen: set[int]) -> int | None:
-    """Return the line that stands in for a missing parent: the newest not newer, the first on a tie."""
-    time = nodes.session.table.time
-    when = time[row]
-    if when == NO_TIME:
-        return None
-    best: int | None = None
-    for other in nodes.rows:
-        if other in seen or not 0 <= when - time[other] <= _BRIDGED_MS:
-            continue
-        if nodes.is_sidechain(other) and not nodes.is_sidechain(row):
-            continue
-        if best is None or time[other] > time[best]:
-            best = other
-    return best
+class _Moments:
+    """The lines by time, each of which may stand in for a missing parent once."""
+
+    def __init__(self, nodes: Nodes) -> None:
+        self._time = nodes.session.table.time
+        self._rows: dict[bool, list[int]] = {False: [], True: []}
+        for row in nodes.rows:
+            if self._time[row] != NO_TIME:
+                self._rows[nodes.is_sidechain(row)].append(row)
+        for rows in self._rows.values():
+            rows.sort(key=lambda row: (self._time[row], -row))
+        # Where a line is used up, the place to look on at: found again and again, the way gets shorter.
+        self._below = {side: list(range(len(rows))) for side, rows in self._rows.items()}
+
+    def nearest(self, row: int, seen: set[int], *, is_sidechain: bool) -> int | None:
+        """Return the newest line that is not newer than `row` and not seen; the first of the file on a tie."""
+        when = self._time[row]
+        if when == NO_TIME:
+            return None
+        rows, below = self._rows[is_sidechain], self._below[is_sidechain]
+        at = bisect_right(rows, when, key=self._time.__getitem__) - 1
+        passed: list[int] = []
+        while at >= 0:
+            if below[at] != at:
+                passed.append(at)
+                at = below[at]
+            elif rows[at] in seen:
+                below[at] = at - 1
+            else:
+                break
+        for step in passed:
+            below[step] = at
+        return rows[at] if at >= 0 and when - self._time[rows[at]] <= _BRIDGED_MS else None
 
 
 def _to_message(nodes: Nodes, path: list[int], inferred: frozenset[int]) -> tuple[list[int], frozenset[int]]:

@@ -241,34 +241,32 @@ class Maker:
 
     def _merge(self, lines: list[Draft]) -> list[Draft]:
         drafts: list[Draft] = []
+        reach: dict[str, Draft] = {}
         for line in lines:
+            last = drafts[-1] if drafts else None
             if line.role == "user":
-                if drafts and drafts[-1].role == "user":
-                    _join_user(drafts[-1], line)
+                if last is not None and last.role == "user":
+                    _join_user(last, line)
                 else:
                     drafts.append(line)
                 continue
-            same = self._same_message(drafts, line)
-            if same is None:
-                drafts.append(line)
-            else:
+            if last is not None and self._parts(last, line):
+                reach.clear()
+            same = reach.get(line.message_id) if line.message_id is not None else None
+            if same is not None:
                 same.blocks.extend(line.blocks)
                 same.rows.extend(line.rows)
+                continue
+            drafts.append(line)
+            if line.message_id is not None:
+                reach[line.message_id] = line
         return drafts
 
-    def _same_message(self, drafts: list[Draft], line: Draft) -> Draft | None:
-        """Return the earlier part of the message this line belongs to."""
-        if line.message_id is None:
-            return None
-        for draft in reversed(drafts):
-            if draft.role == "assistant":
-                if draft.message_id == line.message_id:
-                    return draft
-                if not self.era.merges_apart:
-                    return None
-            elif not self.era.merges_apart or not draft.has_result:
-                return None
-        return None
+    def _parts(self, last: Draft, line: Draft) -> bool:
+        """Say whether the message before a line keeps it from joining an earlier part of its answer."""
+        if last.role == "user":
+            return not self.era.merges_apart or not last.has_result
+        return not self.era.merges_apart and last.message_id != line.message_id
 
     # Pairs --------------------------------------------------------------------------------------
 
@@ -309,7 +307,7 @@ class Maker:
 
     def _mend_results(self, draft: Draft, calls: list[object], *, before: bool) -> None:
         """Keep one result a call, make those that are missing, take out the others."""
-        open_calls = list(calls)
+        open_calls = dict.fromkeys(calls)
         kept: Blocks = []
         lost = False
         for block in draft.blocks:
@@ -317,7 +315,7 @@ class Maker:
                 if block.get("tool_use_id") not in open_calls:
                     lost = True
                     continue
-                open_calls.remove(block.get("tool_use_id"))
+                del open_calls[block.get("tool_use_id")]
             kept.append(block)
         if self.era.orphan_results == "note":
             kept = [_missing(call) for call in open_calls] + kept

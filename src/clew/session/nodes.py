@@ -48,6 +48,9 @@ class Nodes:
     _parents: dict[int, int] = field(default_factory=dict[int, int])
     """Parents that a compaction changed, as hashes."""
 
+    _behind: dict[int, int] = field(default_factory=dict[int, int])
+    """How far behind the anchor a preserved row stands."""
+
     _children: dict[int, list[int]] | None = None
 
     @classmethod
@@ -128,9 +131,14 @@ class Nodes:
 
     def place(self, row: int) -> tuple[int, int]:
         """Return where a row counts as standing: what was preserved stands behind its anchor."""
-        if row in self.preserved and self.anchor is not None:
-            return self.anchor, 1 + self.preserved.index(row)
-        return row, 0
+        behind = self._behind.get(row)
+        return (row, 0) if behind is None or self.anchor is None else (self.anchor, behind)
+
+    def preserve(self, rows: tuple[int, ...], anchor: int | None) -> None:
+        """Note which rows a compaction kept, and behind which they stand."""
+        self.preserved = rows
+        self.anchor = anchor
+        self._behind = {row: 1 + at for at, row in enumerate(rows)}
 
     def hang(self, row: int, key: int) -> None:
         """Give a row another parent."""
@@ -154,14 +162,14 @@ def _relink(nodes: Nodes) -> None:
         return
     uuid = nodes.session.table.uuid
     key = id_hash(anchor)
-    followers = [row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in kept]
+    set_aside = set(kept)
+    followers = [row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in set_aside]
     for row in kept:
         nodes.hang(row, key)
         key = uuid[row]
     for row in followers:
         nodes.hang(row, key)
-    nodes.preserved = kept
-    nodes.anchor = nodes.named(anchor)
+    nodes.preserve(kept, nodes.named(anchor))
     _forget(nodes, boundary, key)
 
 

@@ -115,7 +115,7 @@ class Reader:
         """Write a line that goes all the way across."""
         self.gap()
         room = min(self._room or prose.WIDEST, prose.WIDEST)
-        rest = max(2, room - _width(parts) - 4)
+        rest = max(0, room - _width(parts) - 4)
         self._print(Span("── ", ("dim",)), *parts, Span(" " + "─" * rest, ("dim",)))
 
     def turn(

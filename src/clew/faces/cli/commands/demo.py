@@ -75,12 +75,13 @@ def show(screen: Screen, result: DemoResult) -> None:
     screen.print("Try:")
     tries = to_try(result)
     room = max(cells.width(line) for line, _ in tries)
+    needed = 4 + room + max(cells.width(meaning) for _, meaning in tries)
     for line, meaning in tries:
-        if screen.width is None or room + 4 + cells.width(meaning) <= screen.width:
+        if screen.width is None or needed <= screen.width:
             screen.print("  ", cells.pad(line, room), "  ", span(meaning, "dim"))
         else:
-            screen.print("  ", span(meaning, "dim"))
             screen.print("  ", line)
+            screen.print("    ", span(meaning, "dim"))
 
 
 def to_try(result: DemoResult) -> list[tuple[str, str]]:
