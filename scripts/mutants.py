@@ -2,7 +2,8 @@
 
     python scripts/mutants.py
 
-Runs mutmut in a copy of the project, because it writes beside the sources.
+Runs mutmut in a copy of the project, because it writes beside the sources, and in an environment of its own,
+because mutmut 3.8 reads what pytest 9 no longer has.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import venv
 from collections import Counter
 from pathlib import Path
 
@@ -21,7 +23,20 @@ LEAST = 80.0
 PARTS = ("src", "tests", "bench", "scripts", "pyproject.toml", "README.md", "LICENSE")
 
 
+def environment() -> Path:
+    """Make the environment, once, and return its programs' folder."""
+    folder = ROOT / ".venv-mutants"
+    programs = folder / "bin"
+    if not (programs / "mutmut").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        needs = ["pytest<9", "mutmut==3.8.0", "hypothesis", "syrupy", "orjson", "msgspec", "click", "rich"]
+        subprocess.run([*pip, *needs], check=True)
+    return programs
+
+
 def main() -> int:
+    programs = environment()
     with tempfile.TemporaryDirectory(prefix="clew-mutants-") as name:
         copy = Path(name)
         for part in PARTS:
@@ -30,7 +45,7 @@ def main() -> int:
                 shutil.copytree(source, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
             else:
                 shutil.copy2(source, copy / part)
-        mutmut = str(Path(sys.executable).with_name("mutmut"))
+        mutmut = str(programs / "mutmut")
         done = subprocess.run([mutmut, "run"], cwd=copy, check=False, stdout=subprocess.DEVNULL)
         listed = subprocess.run(
             [mutmut, "results", "--all", "true"], cwd=copy, check=True, capture_output=True, text=True

@@ -8,11 +8,11 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+import clew
 from tests.builder import Builder
 from tests.conftest import ROOT
 from tests.faces.stage import demo, write
-
-import clew
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
+
 from tests.conformance.client import PROMPT, install, is_conversation, resume
 from tests.conformance.compare import differences
 from tests.conformance.generator import generate

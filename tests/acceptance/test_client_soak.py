@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.conformance.client import VERSION
 from tests.conformance.compare import differences
 from tests.conformance.run import run

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.builder import Builder
-from tests.conftest import ROOT
-from tests.faces.stage import demo, write
 
 from clew.actions.drift import Drift, drift, rank
 from clew.actions.opening import open_store
+from tests.builder import Builder
+from tests.conftest import ROOT
+from tests.faces.stage import demo, write
 
 STORES = sorted(path.parent for path in (ROOT / "tests" / "data" / "corpus").glob("*/*/projects"))
 

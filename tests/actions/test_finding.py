@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.builder import Builder, call
-from tests.conftest import ROOT
-from tests.faces.stage import demo, write
 
 from clew.actions.finding import Place, find
 from clew.actions.opening import open_store
 from clew.errors import UsageError
+from tests.builder import Builder, call
+from tests.conftest import ROOT
+from tests.faces.stage import demo, write
 
 CORPUS = ROOT / "tests" / "data" / "corpus"
 

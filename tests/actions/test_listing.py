@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.builder import Builder
-from tests.conftest import ROOT
-from tests.faces.stage import NOW, demo, write
 
 from clew.actions.listing import SessionList, SessionRow, list_sessions, narrow
 from clew.actions.opening import find_file, open_store
 from clew.actions.passes import Pass
 from clew.actions.usage import Request, usage
 from clew.session.pricing import Tokens
+from tests.builder import Builder
+from tests.conftest import ROOT
+from tests.faces.stage import NOW, demo, write
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

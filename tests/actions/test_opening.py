@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.builder import Builder
-from tests.faces.stage import demo, write
 
 from clew.actions.opening import agent_files, file_at, find_file, open_named, open_store
 from clew.errors import AmbiguousSessionError, ClewError, UnknownSessionError
+from tests.builder import Builder
+from tests.faces.stage import demo, write
 
 if TYPE_CHECKING:
     from pathlib import Path

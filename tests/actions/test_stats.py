@@ -6,14 +6,14 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.builder import Builder, call
-from tests.faces.stage import NOW, demo, write
 
 from clew.actions.listing import list_sessions
 from clew.actions.opening import open_store
 from clew.actions.stats import Stats, stats
 from clew.errors import ClewError
 from clew.session.fold import total
+from tests.builder import Builder, call
+from tests.faces.stage import NOW, demo, write
 
 if TYPE_CHECKING:
     from pathlib import Path

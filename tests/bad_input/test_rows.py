@@ -10,8 +10,6 @@ import tracemalloc
 from time import process_time
 
 import pytest
-from tests.session.rows import boundary, line, session
-from tests.session.test_check import call, image, message, result
 
 from clew.format import patch
 from clew.format.lines import BytesSource, join, split
@@ -22,6 +20,8 @@ from clew.session.context import context
 from clew.session.graph import Graph
 from clew.session.messages import messages
 from clew.session.session import Session
+from tests.session.rows import boundary, line, session
+from tests.session.test_check import call, image, message, result
 
 A, B, C = line("a", sessionId="s"), line("b", "a", sessionId="s"), line("c", "b", sessionId="s")
 

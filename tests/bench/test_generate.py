@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from bench.generate import Recipe, generate, one_session, parse_size, slug
 
 if TYPE_CHECKING:

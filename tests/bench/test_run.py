@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from bench.generate import Recipe, generate
 from bench.measure import Command, Cost, measure, middle, throwaway_env
 from bench.peers import PEERS, Job, PeerMissingError, find

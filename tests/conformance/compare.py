@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clew.session.context import context
+from clew.session.session import Session
 from tests.conformance.client import MODEL, VERSION, install
 from tests.conformance.notation import normal, short
 from tests.conformance.run import Outcome, load, measure
-
-from clew.session.context import context
-from clew.session.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import cast
 
 import pytest
+
 from tests.conformance.generator import FEATURES, Feature, Sample, generate
 
 SEEDS = range(200)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+
 from tests.conformance.client import slug
 from tests.conformance.compare import judge
 from tests.conformance.run import Outcome, load, save, span

@@ -21,9 +21,7 @@ class _Stream(io.StringIO):
         super().__init__()
         self._is_terminal = is_terminal
 
-    @property
-    def encoding(self) -> str:
-        return "utf-8"
+    encoding = "utf-8"
 
     def isatty(self) -> bool:
         return self._is_terminal

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.faces.stage import NOW, stage
 
 from clew.actions.demo import write_demo
 from clew.faces.cli.commands import demo as face
 from clew.faces.cli.main import run
+from tests.faces.stage import NOW, stage
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.builder import Builder
-from tests.faces.stage import demo, stage, widest, write
 
 from clew.actions.drift import drift
 from clew.actions.opening import open_store
 from clew.faces.cli.commands.drift import show
 from clew.faces.cli.main import run
+from tests.builder import Builder
+from tests.faces.stage import demo, stage, widest, write
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.builder import Builder, call
-from tests.faces.stage import stage, write
 
 from clew.actions.finding import find
 from clew.actions.opening import open_store
 from clew.faces.cli.commands.find import show
 from clew.faces.cli.main import run
+from tests.builder import Builder, call
+from tests.faces.stage import stage, write
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from clew.faces.cli.first_run import main
 from tests.builder import Builder
 from tests.faces.stage import demo, write
-
-from clew.faces.cli.first_run import main
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.builder import Builder
-from tests.faces.stage import NOW, demo, stage, widest, write
 
 from clew.actions.listing import SessionList, list_sessions, narrow
 from clew.actions.opening import open_store
 from clew.faces.cli.commands.ls import ON_A_TERMINAL, show
 from clew.faces.cli.main import run
+from tests.builder import Builder
+from tests.faces.stage import NOW, demo, stage, widest, write
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from bench.generate import one_session
 from tests.builder import Builder
 
@@ -66,7 +67,7 @@ def test_a_line_of_many_megabytes_is_passed_over(tmp_path: Path) -> None:
     head, tail = Builder("s").prompt("HERE", uuid="giant").data().split(b"HERE")
     with path.open("wb") as file:
         file.write(talk + head)
-        for _ in range(150):
+        for _ in range(120):
             file.write(b"word " * (MB // 5))
         file.write(tail + talk)
     for arguments in (("stats",), ("ls", "--full"), ("drift",), ("find", "no-such-id-anywhere")):

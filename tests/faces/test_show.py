@@ -72,9 +72,13 @@ def small() -> Builder:
         Builder(ID)
         .user("Light the lamp")
         .answer(
-            "Looking first.", call("t1", "Read", {"file_path": "/home/ada/lighthouse/lamp.py"}), stop="tool_use"
+            "Looking first.",
+            call("t1", "Read", {"file_path": "/home/ada/lighthouse/lamp.py"}),
+            stop="tool_use",
         )
-        .result("t1", "1\tlamp = off", toolUseResult={"type": "text", "file": {"numLines": 1, "totalLines": 1}})
+        .result(
+            "t1", "1\tlamp = off", toolUseResult={"type": "text", "file": {"numLines": 1, "totalLines": 1}}
+        )
         .answer(call("t2", "Bash", {"command": "make light"}), stop="tool_use")
         .result("t2", "Exit code 2\n" + "\n".join(f"line {n}" for n in range(30)), is_error=True)
         .answer(thinking("Maybe oil."), "It needs oil.")
@@ -113,7 +117,7 @@ def test_json_has_the_documented_shape(clew: Console, tmp_path: Path) -> None:
         "agent_id": None,
     }
     assert first["tokens"]["output"] == 3
-    assert first["cost_usd"] == pytest.approx(sum(message["cost_usd"] for message in first["messages"]))
+    assert abs(first["cost_usd"] - sum(message["cost_usd"] for message in first["messages"])) < 1e-12
     assert first["status"] == "complete"
 
 
@@ -130,7 +134,9 @@ def test_a_message_of_an_unknown_model_has_no_price_and_neither_has_its_turn(
     assert turn["cost_usd"] is turn["messages"][0]["cost_usd"] is None
 
 
-@pytest.mark.parametrize("scenario", sorted({path.parent.parent.name for path in CORPUS.glob("*/*/projects")}))
+@pytest.mark.parametrize(
+    "scenario", sorted({path.parent.parent.name for path in CORPUS.glob("*/*/projects")})
+)
 def test_every_recorded_session_has_the_shape_and_its_screen(clew: Console, scenario: str) -> None:
     for path in sorted(CORPUS.glob(f"{scenario}/*/projects/**/*.jsonl")):
         ran = clew("show", path, "--json")
@@ -156,7 +162,9 @@ def test_made_sessions_can_be_read(clew: Console, path: Path) -> None:
 
 def test_what_json_cannot_say_is_null_and_the_document_stays_whole(clew: Console, tmp_path: Path) -> None:
     deep = b"[" * 600 + b"]" * 600
-    content = b'[{"type":"text","text":"half \\ud800 a pair","x":NaN,"y":1e999,"z":%s,"w":12345678901234567890123}]'
+    content = (
+        b'[{"type":"text","text":"half \\ud800 a pair","x":NaN,"y":1e999,"z":%s,"w":12345678901234567890123}]'
+    )
     line = (
         b'{"type":"assistant","uuid":"a1","parentUuid":null,"timestamp":"2026-03-04T09:00:00Z",'
         b'"message":{"role":"assistant","id":"m1","content":' + content % deep + b"}}\n"
@@ -166,7 +174,7 @@ def test_what_json_cannot_say_is_null_and_the_document_stays_whole(clew: Console
     (block,) = turn["messages"][0]["blocks"]
     assert block["text"] == "half \ufffd a pair"
     assert block["x"] is block["y"] is None
-    assert block["w"] == pytest.approx(12345678901234567890123)
+    assert float(block["w"]) == 12345678901234567890123.0
     assert str(block["z"]).startswith("[" * 600)
 
 
@@ -337,7 +345,9 @@ def test_a_local_command_stands_with_what_it_printed(clew: Console, tmp_path: Pa
 
 
 def test_a_compaction_is_a_rule_across(clew: Console, tmp_path: Path) -> None:
-    data = Builder(ID).user("Hi").answer("Hello.").compact("So far:\nhello").user("More").answer("Yes.").data()
+    data = (
+        Builder(ID).user("Hi").answer("Hello.").compact("So far:\nhello").user("More").answer("Yes.").data()
+    )
     out = clew("show", one(tmp_path, data), width=80).out
     assert re.search(r"(?m)^── compacted ─+$", out)
     assert "· summary of what came before, 2 lines (13 B): --full" in out

@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.builder import Builder
-from tests.faces.stage import NOW, demo, stage, widest, write
 
 from clew.actions.opening import open_store
 from clew.actions.stats import stats
 from clew.faces.cli.commands.stats import show
 from clew.faces.cli.main import run
+from tests.builder import Builder
+from tests.faces.stage import NOW, demo, stage, widest, write
 
 if TYPE_CHECKING:
     from pathlib import Path

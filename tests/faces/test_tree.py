@@ -66,9 +66,7 @@ def test_sub_agents_hang_under_one_another(clew: Console, tmp_path: Path) -> Non
         builder = Builder(ID).user(f"Do {name}", isSidechain=True, agentId=name)
         if started is not None:
             builder.answer(call(f"t-{started}", "Task"), stop="tool_use", isSidechain=True, agentId=name)
-            builder.result(
-                f"t-{started}", isSidechain=True, agentId=name, toolUseResult={"agentId": started}
-            )
+            builder.result(f"t-{started}", isSidechain=True, agentId=name, toolUseResult={"agentId": started})
         return builder.answer("Done.", isSidechain=True, agentId=name).data()
 
     main = Builder(ID).user("Go").answer(call("t-a1", "Task", {"description": "Count"}), stop="tool_use")
@@ -96,7 +94,9 @@ def test_sub_agents_hang_under_one_another(clew: Console, tmp_path: Path) -> Non
     assert "no call here started it" in out
 
 
-@pytest.mark.parametrize("scenario", sorted({path.parent.parent.name for path in CORPUS.glob("*/*/projects")}))
+@pytest.mark.parametrize(
+    "scenario", sorted({path.parent.parent.name for path in CORPUS.glob("*/*/projects")})
+)
 def test_every_recorded_session_has_the_shape(clew: Console, scenario: str) -> None:
     for path in sorted(CORPUS.glob(f"{scenario}/*/projects/*/*.jsonl")):
         ran = clew("tree", path, "--json", "--root", path.parents[2])

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import ask_everything, json_values, made_file, recorded
 
 from clew.format import blocks as b
+from tests.format.samples import ask_everything, json_values, made_file, recorded
 
 CONTENTS: list[tuple[object, list[type[b.Block]]]] = [
     (None, []),

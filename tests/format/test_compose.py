@@ -6,11 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.format.samples import recorded
 
 from clew.format import compose
 from clew.format.compose import Chain, Envelope, Link
 from clew.format.times import milliseconds
+from tests.format.samples import recorded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,9 +10,9 @@ import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import json_values
 
 from clew.format.decode import DecodeError, decode, encode, has_lone_surrogate
+from tests.format.samples import json_values
 
 QUIRKS: list[tuple[bytes, set[str]]] = [
     (b'{"a":"\xff"}', {"invalid-utf8"}),

@@ -7,10 +7,10 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import ask_everything, json_values
-from tests.fuzz.lines import corpus
 
 from clew.format.entry import Entry, as_mapping
+from tests.format.samples import ask_everything, json_values
+from tests.fuzz.lines import corpus
 
 FULL: dict[str, Any] = {
     "type": "assistant",

@@ -7,9 +7,9 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from scripts import make_format_docs as docs
 
 from clew.format import kinds, known
+from scripts import make_format_docs as docs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import ask_everything, json_values, made, made_file, recorded
 
 from clew.format import kinds as k
 from clew.format import known
+from tests.format.samples import ask_everything, json_values, made, made_file, recorded
 
 
 def test_every_recorded_line_has_the_view_of_its_type() -> None:

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import Sample, json_values, made, recorded
 
 from clew.format import known
 from clew.format import known_parts as parts
 from clew.format.known_fields import FIELDS, VERSIONS
+from tests.format.samples import Sample, json_values, made, recorded
 
 
 def test_nothing_the_client_wrote_is_unknown() -> None:

@@ -10,12 +10,12 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import json_values
-from tests.fuzz.lines import files
 
 from clew.format import lines
 from clew.format.decode import DecodeError, decode
 from clew.format.lines import Abridger, BytesSource, Line, LongLine, join, readline_from, split, stream
+from tests.format.samples import json_values
+from tests.fuzz.lines import files
 
 
 @given(st.binary(), st.integers(0, 1 << 40))

@@ -10,11 +10,11 @@ from typing import Any, cast
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.format.samples import json_values
-from tests.fuzz.lines import corpus
 
 from clew.format.decode import decode
 from clew.format.patch import NoSuchPathError, Path, remove, replace, replace_bytes, span, value_at
+from tests.format.samples import json_values
+from tests.fuzz.lines import corpus
 
 ODD = (
     b'\xef\xbb\xbf { "b" : [1, {"x":"\xff\\ud800","n":NaN} ,"\\u0061"],'

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct
-from tests.fuzz.laws import conserved, every_good_line_is_read
-from tests.fuzz.lines import corpus, files
-from tests.fuzz.mutate import damaged_file
 
 from clew.format import lines
 from clew.format.entry import Entry
 from clew.format.lines import BytesSource
 from clew.format.records import Fragment, Record, scan
 from clew.format.skim import skim_entry
+from tests.fuzz.laws import conserved, every_good_line_is_read
+from tests.fuzz.lines import corpus, files
+from tests.fuzz.mutate import damaged_file
 
 A = b'{"type":"user","uuid":"a"}'
 B = b'{"type":"assistant","uuid":"b"}'

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import ask_everything, json_values, made_file, recorded
 
 from clew.format import known_parts as parts
 from clew.format import results as r
+from tests.format.samples import ask_everything, json_values, made_file, recorded
 
 
 def recorded_results() -> list[tuple[str, Any]]:

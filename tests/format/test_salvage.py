@@ -82,6 +82,15 @@ def test_glued_records_are_taken_one_by_one() -> None:
     assert taken(loose + A) == [("record", loose), ("record", A)]
 
 
+def test_records_longer_than_the_window_they_are_read_through_are_found() -> None:
+    long = b'{"type":"user","uuid":"l","x":"' + b"y" * 90_000 + b'"}'
+    wide = b'{"type":"user","uuid":"w","x":[' + b"1," * 50_000 + b"1]}"
+    assert taken(long + wide) == [("record", long), ("record", wide)]
+    for torn in (long[:70_000], wide[:70_000]):
+        assert taken(torn + B) == [("spliced", torn), ("record", B)]
+    assert taken(wide[:70_000]) == [("torn", wide[:70_000])]
+
+
 def test_a_run_of_nuls_is_cut_out() -> None:
     nuls = b"\0" * 300
     assert taken(nuls) == [("nul", nuls)]

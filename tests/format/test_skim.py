@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.format.samples import json_values
-from tests.fuzz.lines import corpus
-from tests.fuzz.mutate import damaged_file
 
 from clew.format.decode import DecodeError, decode
 from clew.format.entry import Entry
 from clew.format.skim import Skim, skim, skim_entry
+from tests.format.samples import json_values
+from tests.fuzz.lines import corpus
+from tests.fuzz.mutate import damaged_file
 
 NAMES = (
     "type", "subtype", "uuid", "parentUuid", "logicalParentUuid", "sessionId", "timestamp", "cwd", "version",

@@ -16,10 +16,9 @@ from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from tests.fuzz.lines import corpus, nested
-
 from clew.format.lines import BytesSource
 from clew.format.records import Fragment, Record, scan
+from tests.fuzz.lines import corpus, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

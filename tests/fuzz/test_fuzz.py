@@ -6,14 +6,14 @@ from pathlib import Path
 from random import Random
 
 import pytest
+
+from clew.format.lines import BytesSource
+from clew.format.records import Record, scan
 from tests.fuzz import __main__ as fuzz
 from tests.fuzz import salvage
 from tests.fuzz.laws import CLIENTS, conserved, judge
 from tests.fuzz.lines import corpus, files, nested
 from tests.fuzz.mutate import damaged_file
-
-from clew.format.lines import BytesSource
-from clew.format.records import Record, scan
 
 KEPT = sorted((Path(__file__).parent / "kept").glob("*.jsonl"))
 

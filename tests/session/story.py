@@ -6,10 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tests.conformance.notation import short
-
 from clew.session.context import Context, context
 from clew.session.session import Session
+from tests.conformance.notation import short
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,12 +5,12 @@ from __future__ import annotations
 from time import process_time
 
 import pytest
-from tests.fuzz.lines import DATA
-from tests.session.rows import boundary, line, session
 
 from clew.session.branches import Branch, Leaf, branches, compactions, leaves
 from clew.session.graph import Graph
 from clew.session.session import Session
+from tests.fuzz.lines import DATA
+from tests.session.rows import boundary, line, session
 
 
 def ends(*lines: bytes, active: str | None) -> tuple[Session, tuple[Leaf, ...]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.builder import Builder, call, text
-
 from clew.session.calls import call_block, pairs, result_block, structured
+from tests.builder import Builder, call, text
 
 
 def test_a_call_is_paired_with_its_result_by_id() -> None:

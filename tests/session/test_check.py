@@ -8,8 +8,6 @@ import struct
 from typing import Any, get_args
 
 import pytest
-from tests.fuzz.lines import DATA, files
-from tests.session.rows import boundary, line
 
 from clew.format import lines
 from clew.format.lines import BytesSource
@@ -17,6 +15,8 @@ from clew.format.records import scan
 from clew.session import check as check_module
 from clew.session.check import Checker, Report, check
 from clew.session.problems import KINDS, Code, problem
+from tests.fuzz.lines import DATA, files
+from tests.session.rows import boundary, line
 
 GOOD = line("a", sessionId="s")
 
@@ -164,6 +164,11 @@ def test_the_last_line_of_a_live_session_is_not_damage() -> None:
     (only,) = check(GOOD + b'{"type":"us', is_live=True).problems
     assert (only.code, only.severity) == ("being-written", "info")
     assert codes(b'{"type":"us\n', GOOD, is_live=True) == ["torn-line"]
+
+
+def test_hints_and_summaries_that_name_a_line_of_the_file_are_fine() -> None:
+    hints = [line(type=kind, leafUuid="a", timestamp=None) for kind in ("last-prompt", "summary")]
+    assert codes(GOOD, *hints, boundary("b", "a")) == []
 
 
 def test_half_a_character_matters_less_where_it_is_never_sent() -> None:

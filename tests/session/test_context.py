@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.session.story import Story
 
 from clew.session.context import asked_model, estimate_tokens
 from clew.session.drafts import NO_CONTENT, ORPHANS_REMOVED, RESULT_MISSING, SESSION_ENDED, is_foreign
 from clew.session.eras import MEASURED, MODEL, rules, version_key
+from tests.session.story import Story
 
 MISSING = f"TR:%s!:{RESULT_MISSING[:44]}"
 ENDED = f"TR:%s!:{SESSION_ENDED[:44]}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.builder import Builder, call
 
 from clew.session.files import files
 from clew.session.session import Session
+from tests.builder import Builder, call
 
 MADE = Path(__file__).parent.parent / "data" / "made"
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.builder import Builder, call, image, text
 
 from clew.format.lines import BytesSource
 from clew.format.records import scan
@@ -23,6 +22,7 @@ from clew.session.session import HUMAN, SIDECHAIN, Session
 from clew.session.tallies import MOST_NAMES
 from clew.session.titles import title
 from clew.session.turns import turns
+from tests.builder import Builder, call, image, text
 
 DATA = Path(__file__).parent.parent / "data"
 RECORDED = sorted(DATA.glob("corpus/*/*/projects/**/*.jsonl")) + sorted(DATA.glob("made/**/*.jsonl"))

@@ -7,11 +7,11 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fuzz.laws import sound
-from tests.session.rows import boundary, line, session
 
 from clew.session.graph import Graph, IdIndex, is_same_content
 from clew.session.session import Session
+from tests.fuzz.laws import sound
+from tests.session.rows import boundary, line, session
 
 
 def tree(*lines: bytes) -> Graph:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.builder import MODEL, Builder, call, text, thinking
-
 from clew.session.messages import blocks_of, messages, text_of
+from tests.builder import MODEL, Builder, call, text, thinking
 
 
 def kinds(builder: Builder) -> list[list[str | None]]:

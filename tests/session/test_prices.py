@@ -15,10 +15,10 @@ import genai_prices
 import pytest
 from genai_prices.data import providers
 from genai_prices.types import ClauseContains, ClauseEquals, ClauseOr, ClauseStartsWith, ModelInfo
-from scripts import make_prices
 
 from clew.session import prices
 from clew.session.pricing import Tokens, canonical, cost
+from scripts import make_prices
 
 ANTHROPIC = next(provider for provider in providers if provider.id == "anthropic")
 

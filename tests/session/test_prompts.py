@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.builder import image, text
 
 from clew.format.entry import Entry
 from clew.format.skim import skim, skim_entry
 from clew.session.prompts import HUMAN_KINDS, Command, Prompt, is_human, is_tool_result, kind_of, read
+from tests.builder import image, text
 
 MADE = Path(__file__).parent.parent / "data" / "made"
 

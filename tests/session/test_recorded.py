@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from tests.session.recorded import CORPUS, SCENARIOS, tell
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"

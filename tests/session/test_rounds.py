@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.builder import Builder, call
 
 from clew.session.rounds import Rounds, inputs
 from clew.session.session import Session
+from tests.builder import Builder, call
 
 
 def rounds(builder: Builder, *, pause_ms: int = 300_000) -> list[str]:

@@ -8,9 +8,6 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.fuzz.lines import files
-from tests.fuzz.mutate import damaged_file
-from tests.session.rows import boundary, line, session
 
 from clew.format import lines
 from clew.session import session as module
@@ -27,6 +24,9 @@ from clew.session.session import (
     Session,
     id_hash,
 )
+from tests.fuzz.lines import files
+from tests.fuzz.mutate import damaged_file
+from tests.session.rows import boundary, line, session
 
 if TYPE_CHECKING:
     import pytest

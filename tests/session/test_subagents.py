@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tests.builder import Builder, call
-
 from clew.session.subagents import Agent, Source, agents
+from tests.builder import Builder, call
 
 
 def task(call_id: str, prompt: str, **more: str) -> dict[str, object]:

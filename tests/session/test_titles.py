@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.builder import Builder
-
 from clew.session.session import Session
 from clew.session.titles import LONGEST, Title, one_line, title
+from tests.builder import Builder
 
 DATA = Path(__file__).parent.parent / "data"
 

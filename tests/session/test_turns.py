@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.builder import Builder, call, image, text, thinking
 
 from clew.session.prompts import read
 from clew.session.session import Session
 from clew.session.turns import Turn, main_rows, turns
+from tests.builder import Builder, call, image, text, thinking
 
 MADE = Path(__file__).parent.parent / "data" / "made"
 STOPPED = "[Request interrupted by user]"

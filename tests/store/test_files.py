@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.lines import CORPUS, ONE, THREE, TWO, line, lines, put
 
 from clew.store.files import SessionFile, Skipped, Store, at_path
 from clew.store.heads import Head, group_agents, head
 from clew.store.sides import side_files
+from tests.store.lines import CORPUS, ONE, THREE, TWO, line, lines, put
 
 SCENARIOS = sorted(folder.parent for folder in CORPUS.glob("*/*/projects"))
 
@@ -301,6 +301,8 @@ def test_no_tree_is_too_odd(steps: list[tuple[list[str], str, list[str]]]) -> No
         for parts, kind, target in steps:
             path = root / "projects" / Path(*parts)
             try:
+                if os.path.lexists(path):  # to write into a pipe would wait for ever
+                    continue
                 path.parent.mkdir(parents=True, exist_ok=True)
                 if kind == "file":
                     path.write_bytes(lines(1))
@@ -310,7 +312,7 @@ def test_no_tree_is_too_odd(steps: list[tuple[list[str], str, list[str]]]) -> No
                     os.mkfifo(path)
                 else:
                     path.symlink_to(root / "projects" / Path(*target))
-            except OSError:  # the name is taken, or the way there is a loop
+            except OSError:  # the way there is a loop, or no folder
                 continue
         store = Store.at([folder])
         listing = store.listing()

@@ -7,13 +7,12 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.store.lines import line, lines, put
-
 from clew.format.records import Record
 from clew.store.files import Skipped
 from clew.store.follow import follow
 from clew.store.reader import read_new
 from clew.store.source import FileSource
+from tests.store.lines import line, lines, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.store.lines import CORPUS, MADE, ONE, TWO, line, lines, put
 
 from clew.store import heads
 from clew.store.files import SessionFile, Skipped, at_path
 from clew.store.heads import LINES, Head, continuations, head, project
 from clew.store.source import FileSource
+from tests.store.lines import CORPUS, MADE, ONE, TWO, line, lines, put
 
 BITS = [
     b"\n",

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.store.lines import CORPUS, ONE, TWO, lines, put
 
 from clew.store import live
 from clew.store.files import SessionFile, Store, at_path
 from clew.store.live import Live, liveness, running
+from tests.store.lines import CORPUS, ONE, TWO, lines, put
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

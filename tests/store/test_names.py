@@ -6,11 +6,11 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.store.lines import ONE, THREE, TWO, line, lines, put
 
 from clew.errors import AmbiguousSessionError, NotARegularFileError, UnknownSessionError
 from clew.store.files import SessionFile, Store
 from clew.store.names import conversations, resolve
+from tests.store.lines import ONE, THREE, TWO, line, lines, put
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
-from tests.store.lines import CORPUS, ONE, line, lines, put
 
 from clew.errors import ChangedOnDiskError, UnreadableError
 from clew.format import lines as format_lines
@@ -24,6 +23,7 @@ from clew.store import reader
 from clew.store.files import Store
 from clew.store.reader import Cursor, Growth, cursor_at, open_session, read_new
 from clew.store.source import FileSource
+from tests.store.lines import CORPUS, ONE, line, lines, put
 
 if TYPE_CHECKING:
     from collections.abc import Callable

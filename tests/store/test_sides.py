@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.store.lines import ONE, TWO, lines, put
 
 from clew.store.files import SessionFile, Store, at_path
 from clew.store.sides import side_files
+from tests.store.lines import ONE, TWO, lines, put
 
 
 def _session(path: Path) -> SessionFile:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.store.lines import put
 
 from clew.errors import ChangedOnDiskError, NotARegularFileError, UnreadableError
 from clew.store import source as module
 from clew.store.source import FileSource, open_regular, reason, seek_and_read, what_is
+from tests.store.lines import put
 
 
 def test_reading_gives_the_bytes_asked_for(tmp_path: Path) -> None:

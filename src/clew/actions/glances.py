@@ -47,14 +47,13 @@ class Glance:
 
     file: SessionFile
     seen: Summary
+    alone: Facts
+    """What was seen, without what other files tell."""
 
-    @property
-    def summaries(self) -> Mapping[str, str]:
-        """The summaries seen, by the uuid they describe, which may be in another file."""
-        return self.seen.result().summaries
-
-    def facts(self, summaries: Mapping[str, str] | None = None) -> Facts:
-        """Return what was seen; `summaries` are those of all files."""
+    def facts(self, summaries: Mapping[str, str]) -> Facts:
+        """Return what was seen; `summaries` are those of all files, by the uuid they describe."""
+        if not summaries or self.alone.title_source in {"custom", "ai", "agent"}:
+            return self.alone
         return self.seen.result(summaries=summaries)
 
 
@@ -68,7 +67,7 @@ def glance(file: SessionFile) -> Glance | Skipped:
                 _last(seen, source, end)
     except ClewError as error:
         return Skipped(file.path, error.message)
-    return Glance(file, seen)
+    return Glance(file, seen, seen.result())
 
 
 def glances(files: Iterable[SessionFile]) -> Iterator[Glance | Skipped]:
@@ -94,7 +93,7 @@ def told_elsewhere(found: Sequence[Glance]) -> Mapping[str, str]:
     """Gather the summaries of all files: one may describe a conversation in another file."""
     told: dict[str, str] = {}
     for one in found:
-        told.update(one.summaries)
+        told.update(one.alone.summaries)
     return told
 
 

@@ -101,7 +101,7 @@ def count_file(file: SessionFile) -> FileCounts | Skipped:
         return Skipped(file.path, error.message)
     is_unfinished = isinstance(last, Fragment) and last.is_last
     look = glance(file)
-    kind = "empty" if isinstance(look, Skipped) else look.facts().kind
+    kind = "empty" if isinstance(look, Skipped) else look.alone.kind
     return FileCounts(file.path, inventory.result(one.extent), is_unfinished, one.was_cut, kind)
 
 

@@ -24,7 +24,6 @@ from clew.session.periods import BLOCK_MS, moment
 from clew.session.pricing import DATE, SOURCE
 from clew.session.usage import Folder, bounded, oldest
 from clew.store.files import Skipped, Store
-from clew.store.heads import group_agents
 from clew.store.source import open_regular, reason
 
 if TYPE_CHECKING:
@@ -316,32 +315,40 @@ class _Places:
         self._projects: dict[str, str] = {}
 
     @cached_property
-    def _sessions(self) -> dict[str, str]:
-        """By file its session."""
+    def _mains(self) -> dict[str, str]:
+        """By a session's own file the session."""
+        return {file.path: file.id for file in self._listing.sessions}
+
+    @cached_property
+    def _agents(self) -> dict[str, str]:
+        """By a sub-agent's file the session; some have to be looked into for it."""
+        from clew.store.heads import group_agents
+
         found = {file.path: file.session or file.id for file in self._listing.agents}
         for (_, _, session), files in group_agents(self._listing).by_session.items():
             found |= {file.path: session for file in files}
-        return found | {file.path: file.id for file in self._listing.sessions}
+        return found
 
     @cached_property
     def _files(self) -> dict[str, list[SessionFile]]:
-        """By session its own files, else those of its sub-agents: its own may be gone."""
+        """By session its own files."""
         found: dict[str, list[SessionFile]] = {}
         for file in self._listing.sessions:
             found.setdefault(file.id, []).append(file)
-        for session, files in self._agents().items():
-            found.setdefault(session, files)
         return found
 
-    def _agents(self) -> dict[str, list[SessionFile]]:
-        found: dict[str, list[SessionFile]] = {}
-        for file in self._listing.agents:
-            found.setdefault(self._sessions[file.path], []).append(file)
-        return found
+    def _files_of(self, session: str) -> list[SessionFile]:
+        """Return a session's own files, else those of its sub-agents: its own may be gone."""
+        own = self._files.get(session)
+        if own is None:
+            agents = self._listing.agents
+            own = self._files[session] = [file for file in agents if self._agents[file.path] == session]
+        return own
 
     def session_of(self, path: str) -> str:
         """Return the session a file belongs to."""
-        return self._sessions[path]
+        session = self._mains.get(path)
+        return self._agents[path] if session is None else session
 
     def project_of(self, path: str) -> str:
         """Return the project a file belongs to."""
@@ -350,7 +357,7 @@ class _Places:
     def project(self, session: str) -> str:
         """Return the folder a session worked in: the one its lines name, else its project folder's name."""
         if session not in self._projects:
-            files = self._files[session]
+            files = self._files_of(session)
             named = (self._ledger.folders.get(file.path) for file in files)
             self._projects[session] = next(filter(None, named), files[0].folder)
         return self._projects[session]
@@ -358,7 +365,7 @@ class _Places:
     def oldest(self, session: str) -> int | None:
         """Return the time of a session's oldest line."""
         times: list[int] = []
-        for file in self._files[session]:
+        for file in self._files_of(session):
             try:
                 with _lines(file.path) as lines:
                     found = oldest(lines)
@@ -371,7 +378,7 @@ class _Places:
     def client_cost(self, session: str) -> float | None:
         """Return what the client says a session cost."""
         costs = self._ledger.client_costs
-        return next((costs[file.path] for file in self._files[session] if file.path in costs), None)
+        return next((costs[file.path] for file in self._files_of(session) if file.path in costs), None)
 
 
 def _clients(answer: Account, ledger: Ledger, places: _Places) -> dict[str, Client]:

@@ -19,10 +19,7 @@ def milliseconds(text: str | None) -> int | None:
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
     # Not datetime.timestamp(): it raises for years its C library does not know.
-    try:
-        delta = moment - _EPOCH
-    except OverflowError:
-        return None
+    delta = moment - _EPOCH
     return (delta.days * 86_400 + delta.seconds) * 1000 + delta.microseconds // 1000
 
 

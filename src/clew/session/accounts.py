@@ -180,7 +180,7 @@ class _Sorting:
         bins, hours, slot_of = self._bins, self._hours, self._slot_of
         is_by_tool = self._question.by == "tool"
         for row in self._ledger.rows.values():
-            time, _, output, given, cached, short, long, model, terms, _, _ = row
+            time, output, given, cached, short, long, model, terms, _, _ = row
             slot = hours.get(time[:13]) if time is not None and time[23:] == "Z" else None
             if slot is None:
                 slot = slot_of(row)
@@ -205,11 +205,11 @@ class _Sorting:
         if self._question.by == "tool":
             self._add_shares(slot, row)
             return
-        model, terms = row[7], row[8]
+        model, terms = row[6], row[7]
         bin_ = self._bins.setdefault((slot, model, id(terms)), _bin(slot, model, terms))
-        if 0 < bin_.long_above < sum(row[3:7]):
+        if 0 < bin_.long_above < sum(row[2:6]):
             bin_ = bin_.for_long_prompts()
-        bin_.add(1, *row[2:7])
+        bin_.add(1, *row[1:6])
 
     def _slot_of_copies(self, copies: Sequence[Row]) -> tuple[Slot | None, Row]:
         slots = {self._slot_of(row) for row in copies}
@@ -223,7 +223,7 @@ class _Sorting:
 
         The message itself, and what cannot be divided, counts with the first call.
         """
-        model, terms, calls = row[7], row[8], row[10] or (NO_CALL,)
+        model, terms, calls = row[6], row[7], row[9] or (NO_CALL,)
         is_long = False
         for at, name in enumerate(calls):
             slot = (name, slot[1])
@@ -232,10 +232,10 @@ class _Sorting:
             if bin_ is None:
                 bin_ = self._bins[key] = _bin(slot, model, terms if at == 0 else (*terms[:3], 0, 0, ()))
             if at == 0:
-                is_long = 0 < bin_.long_above < sum(row[3:7])
+                is_long = 0 < bin_.long_above < sum(row[2:6])
             if is_long:
                 bin_ = bin_.for_long_prompts()
-            bin_.add(int(at == 0), *(_share(tokens, len(calls), at) for tokens in row[2:7]))
+            bin_.add(int(at == 0), *(_share(tokens, len(calls), at) for tokens in row[1:6]))
 
     # --- which group --------------------------------------------------------------------------------
 
@@ -270,15 +270,15 @@ class _Sorting:
         question = self._question
         match question.by:
             case "session":
-                return lambda row: question.session_of(row[9][0])
+                return lambda row: question.session_of(row[8][0])
             case "project":
-                return lambda row: question.project_of(row[9][0])
+                return lambda row: question.project_of(row[8][0])
             case "git-branch":
-                return lambda row: row[9][2] or NO_BRANCH
+                return lambda row: row[8][2] or NO_BRANCH
             case "agent":
-                return lambda row: row[9][1] or MAIN
+                return lambda row: row[8][1] or MAIN
             case _:  # a model; by tool the name comes with the calls
-                return lambda row: row[7] or UNKNOWN
+                return lambda row: row[6] or UNKNOWN
 
     def _block_finder(self) -> Callable[[Row], Slot]:
         # A block depends on all messages, so when the shared ones were said is settled first.

@@ -130,6 +130,20 @@ class CallingAnswer(PlacedAnswer, rename="camel", gc=False):
     message: CallingMessage | None = None  # pyright: ignore[reportIncompatibleVariableOverride]  # the decoder makes it, no one assigns another
 
 
+class _Said(msgspec.Struct, gc=False):
+    timestamp: str | None = None
+
+
+class _Timed(msgspec.Struct, gc=False):
+    timestamp: str | None = None
+    message: _Said | None = None
+
+    @property
+    def time(self) -> str | None:
+        return self.timestamp or (self.message.timestamp if self.message is not None else None)
+
+
+_TIMES: Final = msgspec.json.Decoder(_Timed)
 _USAGE: Final = msgspec.json.Decoder(Answer)
 _PLACE: Final = msgspec.json.Decoder(PlacedAnswer)
 _CALLS: Final = msgspec.json.Decoder(CallingAnswer)
@@ -186,6 +200,16 @@ def read_slowly(raw: bytes) -> tuple[list[tuple[CallingAnswer, bytes]], int]:
             # The end of a file that is still being written is not damaged, only unfinished.
             damaged += raw.endswith(b"\n") or piece.damage != "torn"
     return found, damaged
+
+
+def time_of(raw: bytes) -> str | None:
+    """Return the time a line was written at, whatever it is; raises like the quick road."""
+    return _TIMES.decode(raw).time
+
+
+def times_of(raw: bytes) -> list[str | None]:
+    """Return the times of the records of a line that the quick road refuses."""
+    return [answer.timestamp for answer, _ in read_slowly(raw)[0]]
 
 
 def entry_of(raw: bytes) -> Entry:

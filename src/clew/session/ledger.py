@@ -2,8 +2,7 @@
 
 The same message in two files belongs to the session whose oldest line is oldest (on a tie the one with the
 lower id), whatever the order of reading. Its usage is that of the copy with the greatest output; of copies
-that tie the one written last, then the one with the greater other counts. Groups and money are
-`session.accounts`.
+that tie, the one with the greater other counts. Groups and money are `session.accounts`.
 """
 
 from __future__ import annotations
@@ -84,14 +83,14 @@ class Owners:
     def settle(self, copies: Sequence[Row]) -> Row:
         """Make one row of a message's copies: its owner says when and where, the best usage how much."""
         owner, best = self._owner(copies), best_usage(copies)
-        return (owner[0], best[1], *best[2:9], owner[9], best[10])
+        return (owner[0], *best[1:8], owner[8], best[9])
 
     def _owner(self, copies: Sequence[Row]) -> Row:
         session_of = self._session_of
-        sessions = {session_of(row[9][0]) for row in copies}
+        sessions = {session_of(row[8][0]) for row in copies}
         if len(sessions) > 1:
             first = min(sessions, key=lambda session: (self._age(session), session))
-            copies = [row for row in copies if session_of(row[9][0]) == first]
+            copies = [row for row in copies if session_of(row[8][0]) == first]
         return min(copies, key=_order)
 
     def _age(self, session: str) -> int:
@@ -103,28 +102,23 @@ class Owners:
 
 def best_usage(copies: Sequence[Row]) -> Row:
     """Return the copy whose usage counts, with the calls of the one that has most of them."""
-    most = max(row[2] for row in copies)
-    ties = [row for row in copies if row[2] == most]
+    most = max(row[1] for row in copies)
+    ties = [row for row in copies if row[1] == most]
     best = ties[0]
     # Most copies are the same line again.
-    if any(row[3:9] != best[3:9] for row in ties):
-        best = max(ties, key=_weight)
-    return (*best[:10], _most_calls(copies))
+    if any(row[2:8] != best[2:8] for row in ties):
+        best = max(ties, key=lambda row: (row[2:6], row[6] or "", repr(row[7])))
+    return (*best[:9], _most_calls(copies))
 
 
 def _most_calls(copies: Sequence[Row]) -> Calls:
-    if not any(row[10] for row in copies):
+    if not any(row[9] for row in copies):
         return ()
     # A fork made in the middle of a message knows fewer.
-    return max((row[10] for row in copies), key=lambda calls: (len(calls), calls))
-
-
-def _weight(row: Row) -> tuple[object, ...]:
-    written = milliseconds(row[1] or row[0])
-    return (-_NEVER if written is None else written, row[3:7], row[7] or "", repr(row[8]))
+    return max((row[9] for row in copies), key=lambda calls: (len(calls), calls))
 
 
 def _order(row: Row) -> tuple[int, str]:
     """Order the copies within one session: the oldest has the message's time and place."""
     written = milliseconds(row[0])
-    return (_NEVER if written is None else written, row[9][0])
+    return (_NEVER if written is None else written, row[8][0])

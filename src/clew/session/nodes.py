@@ -163,7 +163,9 @@ def _relink(nodes: Nodes) -> None:
     uuid = nodes.session.table.uuid
     key = id_hash(anchor)
     set_aside = set(kept)
-    followers = [row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in set_aside]
+    followers = [
+        row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in set_aside
+    ]
     for row in kept:
         nodes.hang(row, key)
         key = uuid[row]

@@ -12,14 +12,11 @@ spacing its keys stand. Not looked for: keys that occur twice, or are spelled wi
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from clew.format.entry import Entry
 from clew.format.lines import LONG, Abridger
-from clew.format.salvage import pieces
 from clew.format.times import iso, milliseconds
 from clew.session.answers import (
     CallingMessage,
@@ -28,6 +25,8 @@ from clew.session.answers import (
     entry_of,
     read_slowly,
     reader,
+    time_of,
+    times_of,
 )
 
 if TYPE_CHECKING:
@@ -44,11 +43,11 @@ Terms = tuple[str | None, str | None, str | None, int, int, "Advisors"]
 Place = tuple[str, str | None, str | None]
 """The file a message stands in, the sub-agent it is of, and the git branch of its first line."""
 
-Row = tuple[str | None, str | None, int, int, int, int, int, str | None, Terms, Place, Calls]
+Row = tuple[str | None, int, int, int, int, int, str | None, Terms, Place, Calls]
 """One message as one file has it: a plain tuple, since there are a hundred thousand of them.
 
-The time of its first line, and of its usage line if that is another, as written; tokens: output, input, read
-from the cache, written to it for 5 minutes, for 1 hour; model; terms; place; calls.
+The time of its first line, as written; tokens: output, input, read from the cache, written to it for 5
+minutes, for 1 hour; model; terms; place; calls.
 """
 
 SYNTHETIC: Final = "<synthetic>"
@@ -135,6 +134,7 @@ class Folder:
         is_rare = self._depth == "calls"
         answers, usages = one.answers, one.usages
         last, most = "", None
+        """The id of the message before, which is apart from any without an id; a user's counts too."""
         for raw in lines:
             at = raw.find(b"{", 1, _LOOK)
             # So the message of an answer begins. To decode a line is never wrong, so a guess will do.
@@ -144,7 +144,7 @@ class Folder:
                 if at > 0 and raw[at - 1] != _BACKSLASH:
                     if raw.startswith(b'user"', at + 8):
                         if raw.find(_ANSWER, -_TAIL) < 0:
-                            one.is_parted = True
+                            last = "?"
                             continue
                     elif raw.startswith(_OTHERS, at + 8) and raw.find(_ANSWER, -_TAIL) < 0:
                         continue
@@ -266,12 +266,11 @@ class _File:
         plain = _NO_TERMS
         for key, first in self.answers.items():
             best = usages.get(key)
-            time, later = first.timestamp or first.time, None
+            time = first.timestamp or first.time
             if best is None:
                 best = first
-            else:
-                later = best.timestamp or best.time
-                time = time or later
+            elif time is None:
+                time = best.time
             message = best.message
             if message is None or message.model == SYNTHETIC or best.is_api_error_message:
                 continue
@@ -282,7 +281,7 @@ class _File:
                 if place[1] != who or place[2] != branch:
                     place = (name, who, branch)
             if usage is None:
-                rows[key] = (time, None, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
+                rows[key] = (time, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
                 continue
             tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
             if plain[0] != tier or plain[1] != speed or plain[2] != geo:
@@ -304,7 +303,6 @@ class _File:
                     short -= long
             rows[key] = (
                 time,
-                later,
                 usage.output_tokens or 0,
                 usage.input_tokens or 0,
                 usage.cache_read_input_tokens or 0,
@@ -341,38 +339,20 @@ def bounded(readline: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 def oldest(lines: Iterable[bytes]) -> int | None:
-    """Return the time of the oldest line, in milliseconds: exactly, though few lines are decoded for it.
-
-    Where a line has a time, the bytes of its key and of the time are in it, and a quote inside a string is
-    escaped. So a line all of whose times (nested ones too) are in the client's own form and no older than
-    what is known need not be decoded.
-    """
+    """Return the time of the oldest line, in milliseconds."""
     best: int | None = None
-    floor = b""
+    # Nearly all times are written in one form, in which they can be compared as they are.
+    least = "~"
     for raw in lines:
-        at = raw.find(_TIME)
-        while at >= 0:
-            written = raw[at + 11 : at + 37]
-            if not floor or written < floor or _USUAL(written) is None:
-                time = _time_of(raw)
-                if time is not None and (best is None or time < best):
-                    best = time
-                    usual = iso(time)
-                    floor = b"" if usual is None else f':"{usual}"'.encode()
-                break
-            at = raw.find(_TIME, at + 37)
+        try:
+            texts = [time_of(raw)]
+        except (ValueError, RecursionError):
+            texts = times_of(raw.removeprefix(_BOM))
+        for text in texts:
+            if text is None or (text[23:] == "Z" and text >= least):
+                continue
+            ms = milliseconds(text)
+            if ms is not None and (best is None or ms < best):
+                best = ms
+                least = iso(ms) or "~"
     return best
-
-
-_TIME: Final = b'"timestamp"'
-_USUAL: Final = re.compile(rb':"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"').fullmatch
-
-
-def _time_of(raw: bytes) -> int | None:
-    """Return the time of the oldest record of a line."""
-    times = [
-        milliseconds(Entry(raw[piece.start : piece.end], decoded=piece.decoded).timestamp)
-        for piece in pieces(raw.removeprefix(_BOM))
-        if piece.decoded is not None
-    ]
-    return min((time for time in times if time is not None), default=None)

@@ -125,7 +125,8 @@ def _problems(screen: Screen, checked: Checked, found: Sequence[Problem]) -> Non
     if len(found) > _MOST:
         screen.print(span(f"      {len(found) - _MOST:,} more: --json", "dim"))
     if first.repair is not None and first.severity != "info":
-        screen.print(span(f"      clew repair {one_line(first.repair)}", "dim"))
+        mend = f"      clew repair {one_line(first.repair)}"
+        screen.print(span(mend if screen.width is None else cells.cut_end(mend, screen.width), "dim"))
 
 
 def _path(screen: Screen, path: str, other: int) -> str:
@@ -151,11 +152,12 @@ def _summary(screen: Screen, asked: Asked, found: Sequence[Checked]) -> None:
         told.append(span(f"{words.count(sum(map(_weighty, bad)), 'problem')} in {where}", "yellow"))
         if stuck:
             told.append(span(f", {stuck:,} cannot be resumed", "red"))
-    if empty and len(found) > 1:
-        told.append(f" · {empty:,} with no conversation")
-    if asked.agents_left:
-        told.append(span(f" · {words.count(asked.agents_left, 'sub-agent')} not checked: --agents", "dim"))
     screen.print(*told)
+    aside = [f"{empty:,} with no conversation"] if empty and len(found) > 1 else []
+    if asked.agents_left:
+        aside.append(f"{words.count(asked.agents_left, 'sub-agent')} not checked: --agents")
+    if aside and screen.is_terminal:
+        screen.print(span(" · ".join(aside), "dim"))
 
 
 def _weighty(checked: Checked) -> int:

@@ -26,6 +26,7 @@ _COLUMNS: Final = (
 )
 _MOST: Final = 60
 """Messages that are listed on a terminal: the first and the last of them."""
+_LEAST: Final = 10
 _SHORT: Final = {"tool_use": "call", "tool_result": "result"}
 
 
@@ -88,8 +89,9 @@ def _show(screen: Screen, resumed: Resumed, *, is_all: bool) -> None:
             span(words.count(len(found.messages), "message"), "bold"),
             f" from {found.reachable_lines:,} of {words.count(found.conversation_lines, 'line')} · ",
             span(f"≈{words.tokens(found.tokens_estimate)} tokens", "yellow"),
-            span(" (a quarter of the characters)", "dim"),
         )
+        if screen.is_terminal:
+            screen.print(span("≈ is an estimate: a quarter of the characters", "dim"))
     _left_out(screen, resumed)
     _api(screen, resumed)
 
@@ -182,11 +184,13 @@ def _left_out(screen: Screen, resumed: Resumed) -> None:
     screen.print()
     screen.print(span(f"{words.count(len(left), 'line')} left out", "bold"))
     for reason, numbers in sorted(groups.items(), key=lambda group: -len(group[1])):
-        where = _spans(numbers)
-        text = f"  {len(numbers):>5,}  {one_line(reason)}  "
-        room = None if screen.width is None else max(12, screen.width - cells.width(text) - 6)
-        where = where if room is None else cells.cut_end(where, room)
-        screen.print(text, span(f"{'line' if len(numbers) == 1 else 'lines'} {where}", "dim"))
+        head = f"  {len(numbers):>5,}  {one_line(reason)}"
+        where = f"{'line' if len(numbers) == 1 else 'lines'} {_spans(numbers)}"
+        if screen.width is not None:
+            head = cells.cut_end(head, screen.width)
+            left = screen.width - cells.width(head) - 2
+            where = cells.cut_end(where, left) if left >= _LEAST else ""
+        screen.print(head, span(f"  {where}" if where else "", "dim"))
 
 
 def _api(screen: Screen, resumed: Resumed) -> None:
@@ -201,4 +205,8 @@ def _api(screen: Screen, resumed: Resumed) -> None:
     )
     for one in found:
         style = "yellow" if one.code in DOUBTFUL else "red"
-        screen.print(span(f"  {one.code}", style), f"  message {one.message + 1:,}: ", one_line(one.detail))
+        head = f"  {one.code}"
+        said = f"  message {one.message + 1:,}: {one_line(one.detail)}"
+        if screen.width is not None:
+            said = cells.cut_end(said, max(_LEAST, screen.width - cells.width(head)))
+        screen.print(span(head, style), said)

@@ -39,6 +39,10 @@ def command(common: Shared) -> int:
 
     Nothing of it is an error: what is unknown is kept and shown like everything else. An entry here
     means that the client has begun to write something new.
+
+    JSON: {"files", "lines", "known_versions": [], "newer_versions": {version: lines}, "unknown":
+    [{"what": "type|subtype|field|block", "name", "count", "versions": {version: lines}, "example":
+    {"path", "line", "offset"}}], "damaged"}.
     """
     from clew.actions.drift import drift
     from clew.actions.opening import open_store
