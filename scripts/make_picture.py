@@ -80,7 +80,8 @@ def main() -> int:
     body = "\n".join(drawn(line, 28 + LINE * at) for at, line in enumerate(lines) if line)
     OUT.parent.mkdir(parents=True, exist_ok=True)
     OUT.write_text(
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * CELL + 32:.0f}" height="{height}" role="img"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH * CELL + 32:.0f}" height="{height}"'
+        ' role="img"'
         ' aria-label="clew in a terminal">\n<rect width="100%" height="100%" rx="6" fill="#141312"/>\n'
         '<g font-family="ui-monospace, DejaVu Sans Mono, Menlo, Consolas, monospace" font-size="14">\n'
         f"{body}\n</g>\n</svg>\n",

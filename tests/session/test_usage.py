@@ -135,8 +135,18 @@ _trees = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
 )
 _usage_keys = st.sampled_from(
-    ["input_tokens", "output_tokens", "cache_creation", "cache_creation_input_tokens", "server_tool_use"]
-    + ["iterations", "service_tier", "speed", "inference_geo", "cache_read_input_tokens"]
+    [
+        "input_tokens",
+        "output_tokens",
+        "cache_read_input_tokens",
+        "cache_creation_input_tokens",
+        "cache_creation",
+        "server_tool_use",
+        "iterations",
+        "service_tier",
+        "speed",
+        "inference_geo",
+    ]
 )
 _line_keys = st.sampled_from(["type", "timestamp", "requestId", "isApiErrorMessage", "message", "agentId"])
 _message_keys = st.sampled_from(["id", "role", "model", "usage", "content", "timestamp"])

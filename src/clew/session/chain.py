@@ -225,7 +225,7 @@ class _Moments:
         self._below = {side: list(range(len(rows))) for side, rows in self._rows.items()}
 
     def nearest(self, row: int, seen: set[int], *, is_sidechain: bool) -> int | None:
-        """Return the newest line that is not newer than `row` and not seen; the first of the file on a tie."""
+        """Return the newest line not newer than `row` and not seen; the first of the file on a tie."""
         when = self._time[row]
         if when == NO_TIME:
             return None

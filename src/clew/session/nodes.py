@@ -162,10 +162,8 @@ def _relink(nodes: Nodes) -> None:
         return
     uuid = nodes.session.table.uuid
     key = id_hash(anchor)
-    set_aside = set(kept)
-    followers = [
-        row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in set_aside
-    ]
+    ours = set(kept)
+    followers = [row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in ours]
     for row in kept:
         nodes.hang(row, key)
         key = uuid[row]

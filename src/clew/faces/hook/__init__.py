@@ -1,1 +1,1 @@
-"""What the client itself starts: hooks and the status line. Standard library only, so that it starts at once."""
+"""What the client itself starts: hooks and the status line. Standard library only, to start at once."""

@@ -25,7 +25,15 @@ _MOST: Final = 20
 """Problems of one code that a screen lists of one session; JSON has more."""
 
 
-@click.command("check")
+_EXAMPLES: Final = """\b
+Examples:
+  clew check @1
+  clew check --all
+  clew check --all --json | jq '.[] | select(.resumable | not) | .path'
+"""
+
+
+@click.command("check", epilog=_EXAMPLES)
 @click.argument("sessions", metavar="S…", nargs=-1)
 @click.option("--all", "is_all", is_flag=True, help="Check every session.")
 @click.option("--agents", is_flag=True, help="Check the files of their sub-agents too.")
@@ -34,13 +42,7 @@ def command(common: Shared, sessions: tuple[str, ...], is_all: bool, agents: boo
     """List every problem in a session, by code, with line and offset, and say whether it can be resumed.
 
     Nothing is repaired. The exit code is 3 when something is wrong; remarks do not count.
-
-    \b
-    Examples:
-      clew check @1
-      clew check --all
-      clew check --all --json | jq '.[] | select(.resumable | not) | .path'
-    """  # noqa: D301  # click reads the character \b, not its name
+    """
     from clew.actions.checking import check_document, check_files, files_to_check
     from clew.errors import UsageError
 

@@ -30,7 +30,15 @@ _LEAST: Final = 10
 _SHORT: Final = {"tool_use": "call", "tool_result": "result"}
 
 
-@click.command("context")
+_EXAMPLES: Final = """\b
+Examples:
+  clew context @1
+  clew context @1 --client 2.1.88
+  clew context @1 --json | jq .messages
+"""
+
+
+@click.command("context", epilog=_EXAMPLES)
 @click.argument("session", metavar="S")
 @click.option("--at", metavar="UUID", help="What would be sent if the session ended in that line.")
 @click.option("--client", metavar="VERSION", help="The client that resumes; the newest measured without.")
@@ -44,13 +52,7 @@ def command(
 
     Before the next prompt, and without the client's own reminders. Then what is left out and why, and
     what the Messages API itself would refuse.
-
-    \b
-    Examples:
-      clew context @1
-      clew context @1 --client 2.1.88
-      clew context @1 --json | jq .messages
-    """  # noqa: D301  # click reads the character \b, not its name
+    """
     from clew.actions.contexts import context_document, read_context
     from clew.actions.reading import open_reading
 

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 _TURNS: Final = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
 
 
-@click.command("show")
+_FIRST_LINES: Final = 20
+_EXAMPLES: Final = """\b
+Examples:
+  clew show @1
+  clew show 9f3c --turn 3-5 --thinking
+  clew show 9f3c --grep 'idempoten'
+  clew show 9f3c --json | jq '.turns[].prompt'
+"""
+
+
+@click.command("show", epilog=_EXAMPLES)
 @click.argument("session", metavar="S")
 @click.option("--turn", "turn_range", metavar="N[-M]", help="Only turn N, or the turns from N to M.")
 @click.option("--at", metavar="UUID", help="The way to one line, and nothing after it.")
@@ -49,16 +59,8 @@ def command(
     Every turn of the history is shown, in the order of the file. A turn that is not on the way to where
     the client would go on is marked; --branch and --at show one way alone.
 
-    \b
     Marks: ✓ done, ✗ failed, ? no result, └ sub-agent, ! damaged.
-
-    \b
-    Examples:
-      clew show @1
-      clew show 9f3c --turn 3-5 --thinking
-      clew show 9f3c --grep 'idempoten'
-      clew show 9f3c --json | jq '.turns[].prompt'
-    """  # noqa: D301  # click reads the character \b, not its name
+    """
     from clew.actions.reading import open_reading, read_turns, show_document
     from clew.errors import UsageError
     from clew.faces.cli.patterns import Pattern
@@ -161,7 +163,9 @@ def _header(screen: Screen, reading: Reading) -> None:
 
     session, file = reading.session, reading.opened.file
     named = title(session)
-    first = next((session.entry(row) for turn in reading.turns[:1] for row in turn.rows), None)
+    # The first lines of a file are often the client's own, without a folder.
+    some = [session.entry(row) for turn in reading.turns[:1] for row in turn.rows[:_FIRST_LINES]]
+    first = next((entry for entry in some if entry.cwd), None)
     facts = [first.cwd, first.git_branch, first.version] if first is not None else []
     words = one_line(named.text) if named else "(no prompt)"
     name = one_line(file.id)

@@ -31,7 +31,14 @@ _MOST: Final = 200
 """Ends and sub-agents that are listed on a screen; JSON has all of them."""
 
 
-@click.command("tree")
+_EXAMPLES: Final = """\b
+Examples:
+  clew tree @1
+  clew show @1 --branch 1
+"""
+
+
+@click.command("tree", epilog=_EXAMPLES)
 @click.argument("session", metavar="S")
 @shared
 def command(common: Shared, session: str) -> int:
@@ -39,12 +46,7 @@ def command(common: Shared, session: str) -> int:
 
     Where a session was rewound, retried or forked it has several ends. The client goes on from one of
     them; clew show --branch reads any other.
-
-    \b
-    Examples:
-      clew tree @1
-      clew show @1 --branch 1
-    """  # noqa: D301  # click reads the character \b, not its name
+    """
     from clew.actions.reading import open_reading
     from clew.actions.trees import read_tree, tree_document
 

@@ -9,7 +9,7 @@ import click
 from clew.actions.usage import Request, Result, usage
 from clew.faces.cli import cells, words
 from clew.faces.cli.options import DAMAGED, Shared, shared
-from clew.faces.cli.table import Column, lines
+from clew.faces.cli.table import TWO_LINES_BELOW, Column, lines
 from clew.faces.cli.terminal import Part, span
 from clew.format.times import milliseconds
 from clew.session.accounts import By
@@ -107,13 +107,15 @@ class _Look:
         most = max((group.sum.cost_usd or 0 for group in account.groups), default=0)
         rows = [self._row(group, most) for group in account.groups]
         rows.append(self._total(account.total))
-        width = screen.width
-        footer = [span(_prices(), "dim")] if width is not None and width < _Column.BAR_NEEDS else None
-        columns = _Column.all(account.by, wide=self._wide, has_client=bool(self._result.clients))
-        screen.lines(lines(columns, rows, width=width, footer=footer, ascii_only=screen.is_ascii))
+        columns = _columns(account.by, wide=self._wide)
+        laid_out = lines(columns, rows, width=screen.width, ascii_only=screen.is_ascii)
+        if not any(_prices() in _text(part) for part in laid_out[-1]):
+            # The bars, and with them the place for this, are the first to go where there is little room.
+            laid_out.append([span(_prices(), "dim")])
+        screen.lines(laid_out)
         running = account.running_block(now=self._result.now)
         if running is not None and screen.is_terminal:
-            screen.print(*self._running(running))
+            screen.print(*self._running(running, screen.width or 0))
 
     def _row(self, group: Group, most: float) -> list[Part]:
         cost = group.sum.cost_usd
@@ -173,62 +175,60 @@ class _Look:
         begins, ends = local_time(start, self._zone), local_time(start + BLOCK_MS, self._zone)
         return f"{begins:%Y-%m-%d %H:%M}–{ends:%H:%M}"
 
-    def _running(self, group: Group) -> list[Part]:
+    def _running(self, group: Group, width: int) -> list[Part]:
+        """Say how far the running block has come; what does not fit on one line is left out."""
         start = milliseconds(group.key) or 0
         gone, cost = max(1, self._result.now - start), group.sum.cost_usd
         share = min(1.0, gone / BLOCK_MS)
-        bar = cells.bar(share, 10)
-        ends = local_time(start + BLOCK_MS, self._zone)
-        parts: list[Part] = [
-            span("running ", "bold"),
-            span(cells.pad(bar, 10), "green"),
-            f" {words.duration(gone)} gone, {words.duration(BLOCK_MS - gone)} left",
-        ]
+        facts = [f"{words.duration(gone)} gone", f"{words.duration(BLOCK_MS - gone)} left"]
         if cost is not None:
-            rate = words.money(cost * HOUR_MS / gone)
-            whole = words.money(cost / share)
-            parts.append(f" · {words.money(cost)} · {rate} an hour · ≈ {whole} by {ends:%H:%M}")
-        return parts
+            ends = local_time(start + BLOCK_MS, self._zone)
+            facts += [words.money(cost), f"≈ {words.money(cost / share)} by {ends:%H:%M}"]
+            facts.append(f"{words.money(cost * HOUR_MS / gone)} an hour")
+        bar = cells.pad(cells.bar(share, _SHORT_BAR), _SHORT_BAR)
+        text = f" {facts[0]}"
+        for fact in facts[1:]:
+            # Letters that stand in for glyphs may take more room.
+            if 8 + _SHORT_BAR + cells.width(text) + 4 + cells.width(fact) <= width:
+                text += f" · {fact}"
+        head = cells.cut_end(text, max(1, width - 8 - _SHORT_BAR))
+        return [span("running ", "bold"), span(bar, "green"), head]
 
 
-class _Column:
-    """The columns, and the width from which each is shown."""
-
-    BAR_NEEDS: Final = 80
-
-    @classmethod
-    def all(cls, by: By, *, wide: bool, has_client: bool) -> list[Column]:
-        cut = "middle" if by == "project" else "end"
-        found = [Column(_HEADINGS.get(by, by.upper()), flexible=True, cut=cut)]
-        if by == "session":
-            found.append(Column("PROJECT", needs=90, most=24))
-        if wide:
-            found.append(Column("MESSAGES", "right", needs=100, words="{} messages"))
+def _columns(by: By, *, wide: bool) -> list[Column]:
+    """The columns. Where they do not fit, the one with the greatest need goes first."""
+    found = [Column(_HEADINGS.get(by, by.upper()), flexible=True, cut="middle" if by == "project" else "end")]
+    if by == "session":
+        found.append(Column("PROJECT", needs=50, most=24))
+    if wide:
+        found.append(Column("MESSAGES", "right", needs=5, words="{} messages"))
+    found += [
+        Column("INPUT", "right", needs=3, words="{} in"),
+        Column("OUTPUT", "right", words="{} out"),
+    ]
+    if wide:
         found += [
-            Column("INPUT", "right", needs=65, words="{} in"),
-            Column("OUTPUT", "right", words="{} out"),
+            Column("WRITE 5M", "right", needs=4, words="{} written for 5 m"),
+            Column("WRITE 1H", "right", needs=4, words="{} written for 1 h"),
         ]
-        if wide:
-            found += [
-                Column("WRITE 5M", "right", needs=75, words="{} written for 5 m"),
-                Column("WRITE 1H", "right", needs=75, words="{} written for 1 h"),
-            ]
-        else:
-            found.append(Column("CACHE WRITE", "right", needs=60, words="{} written"))
-        found += [
-            Column("CACHE READ", "right", needs=60, words="{} cached"),
-            Column("COST", "right"),
-        ]
-        if by == "session":
-            found.append(Column("CLIENT", "right", needs=110 if has_client else 0, hide_if_empty=True))
-        found.append(Column("", needs=cls.BAR_NEEDS, hide_if_empty=True))
-        return found
+    else:
+        found.append(Column("CACHE WRITE", "right", needs=2, words="{} written"))
+    found += [Column("CACHE READ", "right", needs=1, words="{} read"), Column("COST", "right")]
+    if by == "session":
+        found.append(Column("CLIENT", "right", needs=55, hide_if_empty=True, words="client {}"))
+    # Not in the two-line shape, where nothing would stand beside it.
+    found.append(Column("", needs=TWO_LINES_BELOW, hide_if_empty=True))
+    return found
 
 
 def _money(total: Sum) -> str:
     """The cost; a plus says that it is more, by what messages without a price cost."""
     text = words.money(total.cost_usd)
     return f"{text}+" if total.unpriced and total.cost_usd is not None else text
+
+
+def _text(part: Part) -> str:
+    return part if isinstance(part, str) else part.text
 
 
 def _prices() -> str:
