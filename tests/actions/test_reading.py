@@ -10,18 +10,14 @@ from clew.actions.listing import list_sessions
 from clew.actions.opening import open_store
 from clew.actions.reading import (
     Opened,
-    Spent,
     find_branch,
     find_line,
     open_reading,
     read_turns,
-    show_document,
-    spent,
     sub_agents,
-    turn_document,
-    turn_spent,
     way_to,
 )
+from clew.actions.turn_documents import Spent, show_document, spent, turn_document, turn_spent
 from clew.errors import UsageError
 from clew.session.graph import Graph
 from clew.session.messages import messages

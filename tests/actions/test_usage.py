@@ -61,26 +61,26 @@ def test_token_totals_are_exactly_the_truth(name: str, tmp_path: Path) -> None:
 
 def naive(folder: Path) -> dict[str, list[int]]:
     """Count the tokens of a folder in the plainest way: `json.loads` for every line."""
-    best: dict[str, dict[str, Any]] = {}
+    best: dict[str, Any] = {}
     for path in sorted(folder.rglob("*.jsonl")):
         for line in path.read_bytes().split(b"\n"):
             try:
-                entry = json.loads(line)
-                message, model = entry["message"], entry["message"]["model"]
+                entry: Any = json.loads(line)
+                message: Any = entry["message"]
+                model: str = message["model"]
             except (ValueError, KeyError, TypeError):
                 continue
             if entry.get("type") != "assistant" or model == "<synthetic>" or entry.get("isApiErrorMessage"):
                 continue
-            if (
-                message["usage"]["output_tokens"]
-                >= best.get(message["id"], message)["usage"]["output_tokens"]
-            ):
+            before: Any = best.get(message["id"], message)
+            if message["usage"]["output_tokens"] >= before["usage"]["output_tokens"]:
                 best[message["id"]] = message
     sums: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0, 0, 0])
     for message in best.values():
-        used = message["usage"]
-        long = (used.get("cache_creation") or {}).get("ephemeral_1h_input_tokens", 0)
-        tokens = [used["input_tokens"], used["output_tokens"], used["cache_read_input_tokens"]]
+        used: Any = message["usage"]
+        split: Any = used.get("cache_creation") or {}
+        long: int = split.get("ephemeral_1h_input_tokens", 0)
+        tokens: list[int] = [used["input_tokens"], used["output_tokens"], used["cache_read_input_tokens"]]
         tokens += [used["cache_creation_input_tokens"] - long, long]
         mine = sums[message["model"]]
         sums[message["model"]] = [one + more for one, more in zip(mine, tokens, strict=True)]
@@ -121,11 +121,12 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("start", ["fork", "spawn"])
 @pytest.mark.parametrize("by", ["day", "session"])
 def test_several_processes_give_the_same_answer_however_they_are_started(
-    store: Path, start: Any, by: str, monkeypatch: pytest.MonkeyPatch
+    store: Path, start: str, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if start not in multiprocessing.get_all_start_methods():
         pytest.skip(f"no {start} here")
-    monkeypatch.setattr(multiprocessing, "Pool", multiprocessing.get_context(start).Pool)
+    context = multiprocessing.get_context(start)
+    monkeypatch.setattr(multiprocessing, "Pool", context.Pool)
     assert counted(store, by, jobs=3) == counted(store, by, jobs=1)
 
 

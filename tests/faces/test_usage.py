@@ -81,9 +81,9 @@ def test_a_narrow_terminal_drops_columns_and_a_very_narrow_one_takes_two_lines(r
     assert headings(show(root, columns=80)) == "DAY INPUT OUTPUT CACHE WRITE CACHE READ COST"
     assert "█" in show(root, columns=82)
     assert headings(show(root, columns=60)) == "DAY INPUT OUTPUT CACHE WRITE CACHE READ COST"
-    assert headings(show(root, "project", columns=60)) == "PROJECT OUTPUT CACHE READ COST"
+    assert headings(show(root, "project", columns=60)) == "PROJECT OUTPUT CACHE WRITE CACHE READ COST"
     first, second, *_ = show(root, columns=58).splitlines()
-    assert (first, second) == ("2026-02-03", "92 in · 10.8k out · 28.8k written · 614k read · $0.52")
+    assert (first, second) == ("2026-02-03", "$0.52 · 92 in · 10.8k out · 28.8k written · 614k read")
 
 
 def test_wide_tells_the_two_kinds_of_cache_writes_apart(root: Path) -> None:

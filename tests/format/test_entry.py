@@ -78,9 +78,11 @@ def test_without_a_type_the_role_of_the_message_stands_in() -> None:
 def test_content_and_time_are_looked_for_in_both_places() -> None:
     assert entry(content="own").content == "own"
     assert entry(content="own", message={"content": "inner"}).content == "inner"
-    assert entry(content="own", message={}).content is None
+    assert entry(content="own", message={}).content == "own"
+    assert entry(content="own", message="odd").content == "own"
     assert entry(message={"timestamp": "inner"}).timestamp == "inner"
-    assert entry(timestamp=5, message={"timestamp": "inner"}).timestamp is None
+    assert entry(timestamp=5, message={"timestamp": "inner"}).timestamp == "inner"
+    assert entry(timestamp=5).timestamp is None
 
 
 def test_only_true_is_a_flag() -> None:

@@ -1,7 +1,7 @@
-"""Read a session: its turns along the whole history or one branch, with what each message and turn cost.
+"""Read a session: its turns along the whole history or along one branch, and its sub-agents.
 
 Everything is given lazily, turn by turn: a session of a gigabyte is never held. What a screen makes of it is
-left to the faces.
+left to the faces, the shape for programs to `turn_documents`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from clew.actions.opening import agent_files, find_file, open_store
 from clew.errors import ChangedOnDiskError, ClewError, UsageError
 from clew.format.decode import DecodeError, decode
-from clew.format.times import iso
-from clew.session import pricing
 from clew.session.branches import branches, leaves
-from clew.session.calls import call_block, result_block, structured
 from clew.session.chain import chain
 from clew.session.eras import rules
 from clew.session.graph import Graph
-from clew.session.messages import blocks_of
-from clew.session.pricing import Tokens
-from clew.session.prompts import read as read_prompt
 from clew.session.session import SALVAGED, SIDECHAIN, TOOL_RESULT, Session
 from clew.session.subagents import Agent, Source, agents
 from clew.session.turns import main_rows, turns
@@ -39,8 +33,6 @@ if TYPE_CHECKING:
 
     from clew.format.records import Fragment
     from clew.session.branches import Branch, Leaf
-    from clew.session.calls import Call
-    from clew.session.messages import Message
     from clew.session.turns import Turn
     from clew.store.files import SessionFile
 
@@ -50,7 +42,6 @@ SHORTEST: Final = 4
 """The least of a uuid that names a line or a branch."""
 
 _LARGEST_META: Final = 1 << 20
-_NO_TOKENS: Final = Tokens()
 
 
 @dataclass(slots=True)
@@ -362,115 +353,6 @@ def find_branch(session: Session, graph: Graph, active: int | None, name: str) -
     count = len(others)
     said = "no branches" if not count else "1 branch" if count == 1 else f"{count} branches"
     raise UsageError(f"there is no branch {name!r}; the session has {said}", hint="clew tree lists them")
-
-
-# What it cost -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Tokens and money; None for money when a price is not known."""
-
-    tokens: Tokens = _NO_TOKENS
-    cost_usd: float | None = 0.0
-
-    def __add__(self, other: Spent) -> Spent:
-        known = self.cost_usd is not None and other.cost_usd is not None
-        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
-        return Spent(self.tokens + other.tokens, cost)
-
-
-def spent(session: Session, message: Message) -> Spent:
-    """Return what one message cost. What the client wrote itself cost nothing."""
-    if message.is_synthetic or message.is_api_error or message.usage_row is None:
-        return Spent()
-    usage = pricing.read_usage(session.entry(message.usage_row).usage)
-    cost = pricing.cost_of(message.model, usage, time_ms=message.started)
-    return Spent(usage.tokens, 0.0 if cost is None and not usage.tokens.total else cost)
-
-
-def turn_spent(session: Session, turn: Turn) -> Spent:
-    """Return what a turn cost, without its sub-agents."""
-    total = Spent()
-    for message in turn.messages:
-        total += spent(session, message)
-    return total
-
-
-# As a document ----------------------------------------------------------------------------------------
-
-
-def show_document(reading: Reading, places: Iterator[int] | None = None) -> dict[str, object]:
-    """Return the reading in the shape of `clew show --json`; its turns are an iterator, for one use."""
-    wanted = iter(reading.wanted) if places is None else places
-    return {
-        "session": reading.opened.file.id,
-        "path": reading.opened.file.path,
-        "turns": until_cut(reading.opened, (turn_document(reading, reading.turns[at]) for at in wanted)),
-    }
-
-
-def turn_document(reading: Reading, turn: Turn) -> dict[str, object]:
-    """Return a turn as `clew show --json` gives it; messages and calls are iterators."""
-    session, opened = reading.session, reading.opened
-    prompt = None if turn.prompt_row is None else session.entry(turn.prompt_row)
-    total = turn_spent(session, turn)
-    return {
-        "n": turn.n,
-        "uuid": None if prompt is None else prompt.uuid,
-        "round": turn.round,
-        "input_kind": turn.input_kind,
-        "prompt": None if prompt is None else read_prompt(prompt).words,
-        "started": iso(turn.started),
-        "ended": iso(turn.ended),
-        "duration_ms": turn.duration_ms,
-        "messages": until_cut(opened, (_message(session, message) for message in turn.messages)),
-        "calls": until_cut(opened, (_call(session, call) for call in turn.calls)),
-        "tokens": tokens_document(total.tokens),
-        "cost_usd": total.cost_usd,
-        "status": turn.status,
-    }
-
-
-def _message(session: Session, message: Message) -> dict[str, object]:
-    cost = spent(session, message)
-    return {
-        "id": message.id,
-        "uuids": [session.entry(row).uuid for row in message.rows],
-        "request_id": message.request_id,
-        "model": message.model,
-        "stop_reason": message.stop_reason,
-        "blocks": [block.raw for _, block in blocks_of(session, message)],
-        "tokens": tokens_document(cost.tokens),
-        "cost_usd": cost.cost_usd,
-    }
-
-
-def _call(session: Session, call: Call) -> dict[str, object]:
-    result = result_block(session, call)
-    return {
-        "id": call.id,
-        "uuid": session.entry(call.row).uuid,
-        "result_uuid": None if call.result_row is None else session.entry(call.result_row).uuid,
-        "name": call.name,
-        "input": call_block(session, call).data.get("input"),
-        "result": None if result is None else result.data.get("content"),
-        "structured": structured(session, call),
-        "is_error": call.is_error,
-        "duration_ms": call.duration_ms,
-        "agent_id": call.agent_id,
-    }
-
-
-def tokens_document(tokens: Tokens) -> dict[str, int]:
-    """Return token counts in their JSON shape."""
-    return {
-        "input": tokens.input,
-        "output": tokens.output,
-        "cache_read": tokens.cache_read,
-        "cache_write_5m": tokens.cache_write_5m,
-        "cache_write_1h": tokens.cache_write_1h,
-    }
 
 
 def until_cut(opened: Opened, items: Iterator[T]) -> Iterator[T]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from clew.actions.reading import Spent, agent_turns, ends, sub_agents, tokens_document, turn_spent
+from clew.actions.reading import agent_turns, ends, sub_agents
+from clew.actions.turn_documents import Spent, tokens_document, turn_spent
 from clew.errors import ClewError
 from clew.format.times import iso
 from clew.session.branches import compactions

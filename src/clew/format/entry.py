@@ -110,7 +110,7 @@ class Entry:
     def timestamp(self) -> str | None:
         """The time as written: the entry's own before its message's; only strings count."""
         value = self.data.get("timestamp")
-        if value is None:
+        if not isinstance(value, str):
             value = self.message.get("timestamp")
         return value if isinstance(value, str) else None
 
@@ -172,11 +172,9 @@ class Entry:
 
     @property
     def content(self) -> object:
-        """The message's content; the entry's own where there is no message."""
-        message = self.data.get("message")
-        if isinstance(message, dict):
-            return cast("dict[str, object]", message).get("content")
-        return self.data.get("content")
+        """The message's content; the entry's own where the message has none."""
+        inner = self.message.get("content")
+        return self.data.get("content") if inner is None else inner
 
     @property
     def message_id(self) -> str | None:

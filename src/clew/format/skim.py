@@ -100,8 +100,8 @@ class Skim(msgspec.Struct, rename="camel", gc=False):
 
     @property
     def body(self) -> str | list[Block] | None:
-        """The content: the message's, or the entry's own where there is no message."""
-        if self.message is not None:
+        """The content: the message's, or the entry's own where the message has none."""
+        if self.message is not None and self.message.content is not None:
             return self.message.content
         return _content(self.content) if self.content is not None else None
 

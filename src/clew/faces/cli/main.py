@@ -13,7 +13,7 @@ from clew import __version__
 from clew.errors import ClewError
 from clew.faces.cli.help import top_help
 from clew.faces.cli.registry import COMMANDS, module_of
-from clew.faces.cli.terminal import Screen, plain
+from clew.faces.cli.terminal import ColorChoice, Screen, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def _defaults(command: click.Command) -> dict[str, object]:
 
 def run(arguments: Sequence[str]) -> int:
     """Run the command line and return its exit code."""
-    screen = Screen()
+    screen = Screen(color=_color(arguments))
     wants_json = "--json" in arguments or "--jsonl" in arguments
     try:
         result = cli.main(args=list(arguments), prog_name="clew", standalone_mode=False)
@@ -92,6 +92,16 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     return result if isinstance(result, int) else 0
+
+
+def _color(arguments: Sequence[str]) -> ColorChoice:
+    """Return what `--color` says, before the arguments are read for good."""
+    for at, argument in enumerate(arguments):
+        name, _, value = argument.partition("=")
+        if name == "--color":
+            value = value or next(iter(arguments[at + 1 :]), "")
+            return "never" if value == "never" else "always" if value == "always" else "auto"
+    return "auto"
 
 
 def _fail(screen: Screen, code: str, message: str, hint: str | None, *, as_json: bool) -> None:

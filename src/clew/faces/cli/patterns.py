@@ -13,10 +13,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from clew.errors import UsageError
+from clew.faces.cli.tool_lines import result_text
+from clew.format.blocks import Text, Thinking
+from clew.session.calls import call_block, result_block
+from clew.session.messages import blocks_of
+from clew.session.prompts import read as read_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
     from types import FrameType
+
+    from clew.session.session import Session
+    from clew.session.turns import Turn
 
 LIMIT: Final = 1.0
 """Seconds one text may take."""
@@ -65,3 +73,18 @@ def _timer() -> Generator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def texts_of(session: Session, turn: Turn, *, thinking: bool) -> Iterator[str]:
+    """Give the texts of a turn that a search looks through: prompt, answers, calls and results."""
+    if turn.prompt_row is not None:
+        yield read_prompt(session.entry(turn.prompt_row)).words
+    for message in turn.messages:
+        for _, block in blocks_of(session, message):
+            if isinstance(block, Text) or (thinking and isinstance(block, Thinking)):
+                yield block.text
+    for call in turn.calls:
+        yield call.name or ""
+        for value in call_block(session, call).input.values():
+            yield value if isinstance(value, str) else str(value)
+        yield result_text(result_block(session, call))

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from clew.faces.cli import cells, prose, tool_lines, words
+from clew.faces.cli.agent_lines import agent_line
 from clew.faces.cli.rows import QUEUED, ROW_NOTES, damage_notice, note_of, queued
 from clew.faces.cli.terminal import Part, Screen, Span, one_line
 from clew.format import known
@@ -30,9 +31,9 @@ from clew.session.prompts import read as read_prompt
 from clew.session.session import ABRIDGED, COMPACT_SUMMARY, HUMAN, META, SALVAGED, TOOL_RESULT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from clew.actions.reading import Spent
+    from clew.actions.turn_documents import Spent
     from clew.format.records import Fragment
     from clew.session.calls import Call
     from clew.session.messages import Message
@@ -48,8 +49,6 @@ PROMPT: Final = 40
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _NAME: Final = 6
-_ID: Final = 8
-_LEAST: Final = 24
 _LONG_CALL_MS: Final = 1000
 
 
@@ -415,8 +414,9 @@ class Reader:
     # Sub-agents -----------------------------------------------------------------------------------
 
     def _agent(self, agent: Agent) -> None:
-        from clew.actions.reading import agent_turns, turn_spent
+        from clew.actions.reading import agent_turns
         from clew.actions.trees import work
+        from clew.actions.turn_documents import turn_spent
 
         self._print(*agent_line(agent, work(self._session, agent), room=self._room))
         if not self._choice.agents:
@@ -438,34 +438,6 @@ class Reader:
                 self._agent(agent)
 
 
-def agent_line(agent: Agent, done: object, *, room: int | None) -> list[Part]:
-    """Return a sub-agent on one line: what it was for and what it did."""
-    from clew.actions.trees import Work
-
-    facts: list[str] = []
-    failed = 0
-    if isinstance(done, Work):
-        failed = done.failed
-        if done.calls:
-            facts.append(words.count(done.calls, "call") + (f", {failed} failed" if failed else ""))
-        if done.duration_ms:
-            facts.append(words.duration(done.duration_ms))
-        if done.spent.tokens.total:
-            facts += [f"{words.tokens(done.spent.tokens.total)} tokens", words.money(done.spent.cost_usd)]
-    said = one_line(": ".join(part for part in (agent.type, agent.description) if part) or "sub-agent")
-    name = one_line(agent.agent_id)[:_ID]
-    if room is not None:
-        # What it cost goes first where there is little room, what failed last.
-        while facts and room - cells.width(" · ".join(facts)) - len(name) - 8 < _LEAST:
-            facts.pop()
-        after = cells.width(" · ".join(facts)) + 3 if facts else 0
-        said = cells.cut_end(said, max(8, room - 5 - len(name) - after))
-    parts: list[Part] = [Span("  └ ", ("dim",)), said, " ", Span(name, ("cyan",))]
-    if facts:
-        parts += [Span(" · ", ("dim",)), Span(" · ".join(facts), ("red",) if failed else ("dim",))]
-    return parts
-
-
 def one_line_of(text: str) -> str:
     """Return a line as it is but for line breaks, indentation kept."""
     return text.replace("\n", " ")
@@ -485,18 +457,3 @@ def local(ms: int | None) -> datetime | None:
         return None if ms is None else (_EPOCH + timedelta(milliseconds=ms)).astimezone()
     except (OverflowError, OSError, ValueError):
         return None
-
-
-def texts_of(session: Session, turn: Turn, *, thinking: bool) -> Iterator[str]:
-    """Give the texts of a turn that a search looks through: prompt, answers, calls and results."""
-    if turn.prompt_row is not None:
-        yield read_prompt(session.entry(turn.prompt_row)).words
-    for message in turn.messages:
-        for _, block in blocks_of(session, message):
-            if isinstance(block, Text) or (thinking and isinstance(block, Thinking)):
-                yield block.text
-    for call in turn.calls:
-        yield call.name or ""
-        for value in call_block(session, call).input.values():
-            yield value if isinstance(value, str) else str(value)
-        yield tool_lines.result_text(result_block(session, call))

@@ -61,7 +61,8 @@ def command(
 
     Marks: ✓ done, ✗ failed, ? no result, └ sub-agent, ! damaged.
     """
-    from clew.actions.reading import open_reading, read_turns, show_document
+    from clew.actions.reading import open_reading, read_turns
+    from clew.actions.turn_documents import show_document
     from clew.errors import UsageError
     from clew.faces.cli.patterns import Pattern
 
@@ -101,8 +102,7 @@ def _range(text: str | None) -> tuple[int | None, int | None]:
 
 
 def _matching(reading: Reading, pattern: object, *, thinking: bool) -> Iterator[int]:
-    from clew.faces.cli.patterns import Pattern
-    from clew.faces.cli.reader import texts_of
+    from clew.faces.cli.patterns import Pattern, texts_of
 
     for at in reading.wanted:
         if isinstance(pattern, Pattern):
@@ -115,7 +115,8 @@ def _matching(reading: Reading, pattern: object, *, thinking: bool) -> Iterator[
 def _show(
     screen: Screen, reading: Reading, places: Iterator[int], choice: object, *, grep: str | None
 ) -> None:
-    from clew.actions.reading import sub_agents, turn_spent, until_cut
+    from clew.actions.reading import sub_agents, until_cut
+    from clew.actions.turn_documents import turn_spent
     from clew.faces.cli.reader import Choice, Reader
 
     assert isinstance(choice, Choice)

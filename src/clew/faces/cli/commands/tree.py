@@ -141,7 +141,7 @@ def _count(agents: Sequence[Agent]) -> int:
 
 def _agents(screen: Screen, session: object, tops: Sequence[Agent]) -> None:
     from clew.actions.trees import work
-    from clew.faces.cli.reader import agent_line
+    from clew.faces.cli.agent_lines import agent_line
     from clew.session.session import Session
 
     assert isinstance(session, Session)

@@ -108,6 +108,11 @@ class _Look:
         rows = [self._row(group, most) for group in account.groups]
         rows.append(self._total(account.total))
         columns = _columns(account.by, wide=self._wide)
+        if screen.width is not None and screen.width < TWO_LINES_BELOW:
+            # Two lines a record, the second cut at its end: the cost comes first there.
+            at = next(at for at, column in enumerate(columns) if column.heading == "COST")
+            for row in (columns, *rows):
+                row.insert(1, row.pop(at))  # pyright: ignore[reportArgumentType]  # each goes back where it came from
         laid_out = lines(columns, rows, width=screen.width, ascii_only=screen.is_ascii)
         if not any(_prices() in _text(part) for part in laid_out[-1]):
             # The bars, and with them the place for this, are the first to go where there is little room.
