@@ -73,6 +73,8 @@ def test_an_envelope_that_a_torn_record_ends_in_is_flagged() -> None:
     assert (only.kind, only.damage, only.is_probable) == ("fragment", "torn", True)
     assert not pieces(NESTED[:-1])[0].is_probable
     assert [one.is_probable for one in pieces(torn + b"\0")] == [True, False]
+    assert [one.is_probable for one in pieces(torn + b"{")] == [True]
+    assert [one.is_probable for one in pieces(torn + b"{\0")] == [True, False]
 
 
 def test_glued_records_are_taken_one_by_one() -> None:

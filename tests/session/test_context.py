@@ -587,6 +587,18 @@ def test_every_line_of_the_conversation_is_sent_or_left_out_with_a_reason() -> N
     assert [left.line for left in found.left_out if left.uuid == "x"] == [5]
 
 
+def test_what_a_compaction_follows_is_left_out_as_before_it() -> None:
+    story = basic().q("x", "a1").system("b", "compact_boundary", None, logicalParentUuid="a2").q("s").a("a3")
+    reasons = {left.uuid: left.reason for left in story.context().left_out}
+    assert reasons == {
+        "q1": "before the compaction",
+        "a1": "before the compaction",
+        "q2": "before the compaction",
+        "a2": "before the compaction",
+        "x": "on another branch",
+    }
+
+
 def test_dropped_lines_say_why() -> None:
     story = (
         Story()

@@ -207,6 +207,8 @@ class _Salvage:
 
     def _ends_in_envelope(self, end: int) -> bool:
         """Say whether a nested object that reaches `end` looks like a record."""
+        if self._text[end - 1] == "{":  # all that is there of one more record
+            end -= 1
         if self._text[end - 1] != "}" or self._text[self._at] != "{":
             return False
         opened: list[int] = []

@@ -6,7 +6,7 @@ asked for only where it changes an answer: where the copies would fall into diff
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -206,7 +206,10 @@ class _Sorting:
             self._add_shares(slot, row)
             return
         model, terms = row[6], row[7]
-        bin_ = self._bins.setdefault((slot, model, id(terms)), _bin(slot, model, terms))
+        key = slot, model, id(terms)
+        bin_ = self._bins.get(key)
+        if bin_ is None:
+            bin_ = self._bins[key] = _bin(slot, model, terms)
         if 0 < bin_.long_above < sum(row[2:6]):
             bin_ = bin_.for_long_prompts()
         bin_.add(1, *row[1:6])
@@ -306,22 +309,29 @@ def _share(tokens: int, parts: int, at: int) -> int:
 # --- into sums ----------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class _Tally:
     """A growing sum; money in whole picodollars."""
 
-    tokens: list[int] = field(default_factory=lambda: [0, 0, 0, 0, 0])
-    messages: int = 0
-    searches: int = 0
-    fetches: int = 0
-    picodollars: int = 0
-    is_priced: bool = False
-    is_unpriced: bool = False
-    unpriced: int = 0
-    models: set[str] = field(default_factory=set[str])
+    __slots__ = (
+        "cached", "fetches", "input", "is_priced", "is_unpriced", "long", "messages", "models", "output",
+        "picodollars", "searches", "short", "unpriced",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.input = self.output = self.cached = self.short = self.long = 0
+        self.messages = self.searches = self.fetches = self.picodollars = self.unpriced = 0
+        self.is_priced = self.is_unpriced = False
+        self.models: set[str] = set()
+
+    def add_tokens(self, given: int, output: int, cached: int, short: int, long: int) -> None:
+        self.input += given
+        self.output += output
+        self.cached += cached
+        self.short += short
+        self.long += long
 
     def add(self, other: _Tally) -> None:
-        self.tokens = [mine + theirs for mine, theirs in zip(self.tokens, other.tokens, strict=True)]
+        self.add_tokens(other.input, other.output, other.cached, other.short, other.long)
         self.messages += other.messages
         self.searches += other.searches
         self.fetches += other.fetches
@@ -332,10 +342,9 @@ class _Tally:
         self.models |= other.models
 
     def sum(self) -> Sum:
-        given, output, cached, short, long = self.tokens
         is_known = self.is_priced or not self.is_unpriced
         return Sum(
-            Tokens(given, output, cached, short, long),
+            Tokens(self.input, self.output, self.cached, self.short, self.long),
             self.messages,
             self.searches,
             self.fetches,
@@ -343,6 +352,17 @@ class _Tally:
             self.unpriced,
             tuple(sorted(self.models)),
         )
+
+
+def _linear(rates: Rates, given: int, output: int, cached: int, short: int, long: int) -> int:
+    """Return what tokens cost whose prompts were all on the same side of the limit."""
+    return (
+        rates.input * given
+        + rates.output * output
+        + rates.cache_read * cached
+        + rates.cache_write_5m * short
+        + rates.cache_write_1h * long
+    )
 
 
 class _Counting:
@@ -389,24 +409,23 @@ class _Counting:
             rates = price(name, time_ms=None if day is None else day * DAY_MS)
             if rates is not None and rates.long is not None and used.prompt > rates.long_above:
                 rates = rates.long
-            five = (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h)
-            self._charge(mine, name, rates, tuple(tokens * many for tokens in five), 0, many)
+            tokens = (used.input * many, used.output * many, used.cache_read * many)
+            written = (used.cache_write_5m * many, used.cache_write_1h * many)
+            self._charge(mine, name, rates, (*tokens, *written), 0, many)
 
     def _charge(
         self,
         tally: _Tally,
         model: str,
         rates: Rates | None,
-        tokens: tuple[int, ...],
+        tokens: tuple[int, int, int, int, int],
         searches: int,
         messages: int,
     ) -> None:
         tally.models.add(model)
-        tally.tokens = [mine + more for mine, more in zip(tally.tokens, tokens, strict=True)]
+        tally.add_tokens(*tokens)
         if rates is not None:
-            each = (rates.input, rates.output, rates.cache_read, rates.cache_write_5m, rates.cache_write_1h)
-            tally.picodollars += sum(rate * used for rate, used in zip(each, tokens, strict=True))
-            tally.picodollars += rates.web_search * searches
+            tally.picodollars += _linear(rates, *tokens) + rates.web_search * searches
             tally.is_priced = True
         elif any(tokens) or searches:
             tally.is_unpriced = True

@@ -56,16 +56,17 @@ class Requests(msgspec.Struct, gc=False):
 class Usage(msgspec.Struct, gc=False):
     """The usage as written on one line."""
 
+    # In the order the client writes them, here and below: the decoder looks for the next one first.
     input_tokens: _Count | None = None
-    output_tokens: _Count | None = None
-    cache_read_input_tokens: _Count | None = None
     cache_creation_input_tokens: _Count | None = None
+    cache_read_input_tokens: _Count | None = None
     cache_creation: Split | None = None
+    output_tokens: _Count | None = None
     server_tool_use: Requests | None = None
     service_tier: str | None = None
-    speed: str | None = None
     inference_geo: str | None = None
     iterations: list[Iteration] | None = None
+    speed: str | None = None
 
 
 class Block(msgspec.Struct, gc=False):
@@ -79,21 +80,21 @@ class Block(msgspec.Struct, gc=False):
 class Message(msgspec.Struct, gc=False):
     """The API message, without its content."""
 
+    model: str | None = None
     id: str | None = None
     role: str | None = None
-    model: str | None = None
-    timestamp: str | None = None
     usage: Usage | None = None
+    timestamp: str | None = None
 
 
 class Answer(msgspec.Struct, rename="camel", gc=False):
     """One line. Every field is optional: most lines are no answers."""
 
+    message: Message | None = None
+    request_id: str | None = None
     type: str | None = None
     timestamp: str | None = None
-    request_id: str | None = None
     is_api_error_message: bool | None = None
-    message: Message | None = None
     total_cost_usd: int | float | None = msgspec.field(default=None, name="totalCostUSD")
 
     @property

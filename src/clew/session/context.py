@@ -14,6 +14,7 @@ from clew.session.api_rules import ApiProblem, api_problems
 from clew.session.chain import Chain, chain
 from clew.session.drafts import Maker
 from clew.session.eras import MODEL, rules
+from clew.session.nodes import BOUNDARY
 from clew.session.session import SALVAGED, SIDECHAIN
 
 if TYPE_CHECKING:
@@ -127,11 +128,23 @@ def _conversation_rows(session: Session) -> list[int]:
     return [row for row in range(len(table)) if wanted[table.kind[row]]]
 
 
+def _compacted(session: Session, path: Chain) -> set[int]:
+    """Return the rows a path goes back to over its compactions: what they follow, and what is above that."""
+    found: set[int] = set()
+    row = path.rows[0] if path.rows and session.table.kind_of(path.rows[0]) == BOUNDARY else None
+    while row is not None and row not in found:
+        found.add(row)
+        entry = session.entry(row)
+        above = entry.parent_uuid or entry.logical_parent_uuid
+        row = session.row(above) if above is not None else None
+    return found
+
+
 def _left_out(
     session: Session, path: Chain, conversation: Iterable[int], sent: set[int], reasons: Mapping[int, str]
 ) -> Iterable[LeftOut]:
     table = session.table
-    cut = set(path.before_cut)
+    cut = {*path.before_cut, *_compacted(session, path)}
     for row in conversation:
         if row in sent:
             continue

@@ -287,7 +287,7 @@ class Maker:
                 continue
             calls = _calls(mended[-1]) if mended else []
             if mended or self.era.orphan_results == "note":
-                self._mend_results(draft, calls, before=bool(mended))
+                self._mend_results(draft, calls, before=bool(mended), is_last=at + 1 == len(drafts))
             if draft.blocks:
                 mended.append(draft)
         return mended
@@ -303,9 +303,11 @@ class Maker:
                     continue
                 seen.add(block.get("id"))
             kept.append(block)
-        draft.blocks = kept or [_text(CALL_INTERRUPTED if draft.blocks else NO_CONTENT)]
+        if not kept:
+            kept = [{**_text(CALL_INTERRUPTED), "citations": []} if draft.blocks else _text(NO_CONTENT)]
+        draft.blocks = kept
 
-    def _mend_results(self, draft: Draft, calls: list[object], *, before: bool) -> None:
+    def _mend_results(self, draft: Draft, calls: list[object], *, before: bool, is_last: bool) -> None:
         """Keep one result a call, make those that are missing, take out the others."""
         open_calls = dict.fromkeys(calls)
         kept: Blocks = []
@@ -321,7 +323,7 @@ class Maker:
             kept = [_missing(call) for call in open_calls] + kept
         if lost and not kept and self.era.orphan_results == "note":
             if before:
-                kept = [_text(NO_CONTENT)]
+                kept = [] if is_last else [_text(NO_CONTENT)]
             elif self.era.notes_first_orphans:
                 kept = [_text(ORPHANS_REMOVED)]
         draft.blocks = kept

@@ -42,7 +42,8 @@ class Calendar:
         self.hours: dict[str, Slot | None] = {}
         """What was found, by the first 13 characters of a time ("2026-02-03T05"): for loops over many."""
         self._minutes: dict[str, Slot] = {}
-        self._slots: dict[Slot, Slot] = {}
+        self._days: dict[str, tuple[int, int] | None] = {}
+        self._slots: dict[tuple[int, int], Slot] = {}
 
     def slot(self, time: str | None) -> Slot:
         """Return the period of a time as written in a file; the same object for the same period and day."""
@@ -62,34 +63,59 @@ class Calendar:
 
     def _of_hour(self, hour: str) -> Slot | None:
         """Return the period of a whole hour, or None where a new one begins within it (as in India)."""
-        first, last = self._of_text(f"{hour}:00"), self._of_text(f"{hour}:59")
-        return first if first is last else None
+        day = hour[:10]
+        try:
+            known = self._days[day]
+        except KeyError:
+            known = self._days[day] = self._of_day(day)
+        if known is None or not hour[11:].isdecimal() or (number := int(hour[11:])) > 23:
+            return None
+        start = known[0] + number * HOUR_MS
+        first, last = (start + known[1]) // DAY_MS, (start + known[1] + HOUR_MS - 1) // DAY_MS
+        return self._slot(start, first) if first == last else None
+
+    def _of_day(self, day: str) -> tuple[int, int] | None:
+        """Return when a UTC day begins and how far local time is ahead then; None if that changes."""
+        ms = milliseconds(f"{day}T00:00:00.000Z")
+        if ms is None:
+            return None
+        ahead, later = (_ahead(moment, self._zone) for moment in (ms, ms + DAY_MS))
+        return (ms, ahead) if ahead == later else None
 
     def _of_minute(self, minute: str) -> Slot:
         try:
             return self._minutes[minute]
         except KeyError:
-            found = self._minutes[minute] = self._of_text(minute)
+            ms = milliseconds(f"{minute}:00.000Z")
+            found = _NO_SLOT if ms is None else self._slot(ms, (ms + _ahead(ms, self._zone)) // DAY_MS)
+            self._minutes[minute] = found
             return found
 
-    def _of_text(self, minute: str) -> Slot:
-        ms = milliseconds(f"{minute}:00.000Z")
-        if ms is None:
-            return _NO_SLOT
-        slot = self.name(ms), ms // DAY_MS
-        return self._slots.setdefault(slot, slot)
+    def _slot(self, ms: int, day: int) -> Slot:
+        """Return the period of a moment whose local day (in days since 1970) is known."""
+        place = day, ms // DAY_MS
+        found = self._slots.get(place)
+        if found is None:
+            found = self._slots[place] = self._name(day), ms // DAY_MS
+        return found
 
-    def name(self, ms: int) -> str:
-        """Return the name of the period that holds a moment: 2026-02-03, 2026-W06 (ISO), 2026-02."""
-        local = local_time(ms, self._zone)
+    def _name(self, day: int) -> str:
+        """Return the name of the period that holds a local day: 2026-02-03, 2026-W06 (ISO), 2026-02."""
+        date = _EPOCH.date() + timedelta(days=day)
         match self._period:
             case "day":
-                return f"{local:%Y-%m-%d}" if local.year > 999 else local.date().isoformat()
+                return date.isoformat()
             case "week":
-                year, week, _ = local.isocalendar()
+                year, week, _ = date.isocalendar()
                 return f"{year:04}-W{week:02}"
             case "month":
-                return f"{local.year:04}-{local.month:02}"
+                return date.isoformat()[:7]
+
+
+def _ahead(ms: int, zone: tzinfo | None) -> int:
+    """Return by how much local time is ahead of UTC at a moment."""
+    offset = local_time(ms, zone).utcoffset()
+    return 0 if offset is None else offset // timedelta(milliseconds=1)
 
 
 def local_time(ms: int, zone: tzinfo | None) -> datetime:

@@ -39,7 +39,7 @@ SYNTHETIC: Final = 512
 """An assistant line that the client wrote itself."""
 NO_TIME: Final = -(2**62)
 
-_CACHE_BYTES: Final = 16 << 20
+_CACHE_BYTES: Final = 4 << 20
 
 
 def id_hash(text: str | None) -> int:

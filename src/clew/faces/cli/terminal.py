@@ -146,6 +146,8 @@ def json_safe(document: str) -> str:
             return "\ufffd"
         return "".join(f"\\u{unit:04x}" for unit in _utf16_units(char))
 
+    if document.isascii() and not document.encode("ascii").translate(None, _SAFE_ASCII):
+        return document
     return _suspect.sub(escape, document)
 
 
