@@ -94,9 +94,10 @@ def every_good_line_is_read(data: bytes, found: Sequence[Record | Fragment]) -> 
         text = line.removeprefix(_BOM) if number == 1 else line
         try:
             value: object = json.loads(text.decode("utf-8", "replace"), parse_int=float)
-        except (ValueError, RecursionError):
-            # Deep nesting is beyond this decoder, not beyond the one at trial.
-            assert number not in whole or b"[" * 900 in line or b'{"a":' * 900 in line, number
+        except RecursionError:
+            continue  # deep nesting is beyond this decoder, not beyond the one at trial
+        except ValueError:
+            assert number not in whole, number
             continue
         assert (number in whole) == isinstance(value, dict), number
 

@@ -66,12 +66,12 @@ def _calls(
 ) -> Iterator[ApiProblem]:
     """Every call needs its result in the next message."""
     following = _content(messages[at + 1]) if at + 1 < len(messages) else []
-    answered = {block.get("tool_use_id") for block in following if block.get("type") == "tool_result"}
-    seen: set[object] = set()
+    answered = {_ref(block, "tool_use_id") for block in following if block.get("type") == "tool_result"}
+    seen: set[str] = set()
     for block in content:
         if block.get("type") != "tool_use":
             continue
-        call = block.get("id")
+        call = _ref(block, "id")
         if call in seen:
             yield ApiProblem("repeated-call", at, f"two calls under the id {call}")
         seen.add(call)
@@ -84,14 +84,14 @@ def _results(
 ) -> Iterator[ApiProblem]:
     """Every result needs its call in the message before, and results come before anything else."""
     previous = _content(messages[at - 1]) if at else []
-    called = {block.get("id") for block in previous if block.get("type") == "tool_use"}
-    seen: set[object] = set()
+    called = {_ref(block, "id") for block in previous if block.get("type") == "tool_use"}
+    seen: set[str] = set()
     other = False
     for block in content:
         if block.get("type") != "tool_result":
             other = True
             continue
-        call = block.get("tool_use_id")
+        call = _ref(block, "tool_use_id")
         if call not in called:
             yield ApiProblem("unpaired-result", at, f"no call for the result {call}")
         if call in seen:
@@ -127,3 +127,9 @@ def _content(message: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
     return [as_mapping(block) for block in cast("list[object]", content)] if isinstance(content, list) else []
+
+
+def _ref(block: Mapping[str, Any], name: str) -> str:
+    """Return the id a block goes by; what is no string goes by how it looks."""
+    value = block.get(name)
+    return value if isinstance(value, str) else repr(value)

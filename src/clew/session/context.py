@@ -93,7 +93,7 @@ def estimate_tokens(content: object) -> int:
         return sum(map(estimate_tokens, cast("list[object]", content)))
     block = as_mapping(content)
     kind = block.get("type")
-    if kind in {"image", "document"}:
+    if kind in ("image", "document"):  # a tuple: what is no string may not be hashable
         return _IMAGE_TOKENS
     if kind == "tool_use":
         return len(str(block.get("input"))) // 4 + 8

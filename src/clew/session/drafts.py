@@ -17,7 +17,7 @@ from clew.session.parallel import with_parallel
 from clew.session.session import API_ERROR
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from clew.session.chain import Chain
     from clew.session.eras import Rules
@@ -275,7 +275,7 @@ class Maker:
         if self.era.orphan_results == "keep":
             return drafts
         mended: list[Draft] = []
-        seen: set[object] = set()
+        seen: set[str | None] = set()
         for at, draft in enumerate(drafts):
             if draft.role == "assistant":
                 self._mend_calls(draft, seen)
@@ -292,32 +292,34 @@ class Maker:
                 mended.append(draft)
         return mended
 
-    def _mend_calls(self, draft: Draft, seen: set[object]) -> None:
+    def _mend_calls(self, draft: Draft, seen: set[str | None]) -> None:
         """Take out calls under an id that was used before."""
         if self.era.repeated_calls == "keep":
             return
         kept: Blocks = []
         for block in draft.blocks:
             if block.get("type") == "tool_use":
-                if block.get("id") in seen:
+                call = _ref(block, "id")
+                if call is not None and call in seen:
                     continue
-                seen.add(block.get("id"))
+                seen.add(call)
             kept.append(block)
         if not kept:
             kept = [{**_text(CALL_INTERRUPTED), "citations": []} if draft.blocks else _text(NO_CONTENT)]
         draft.blocks = kept
 
-    def _mend_results(self, draft: Draft, calls: list[object], *, before: bool, is_last: bool) -> None:
+    def _mend_results(self, draft: Draft, calls: list[str], *, before: bool, is_last: bool) -> None:
         """Keep one result a call, make those that are missing, take out the others."""
         open_calls = dict.fromkeys(calls)
         kept: Blocks = []
         lost = False
         for block in draft.blocks:
             if block.get("type") == "tool_result":
-                if block.get("tool_use_id") not in open_calls:
+                call = _ref(block, "tool_use_id")
+                if call is None or call not in open_calls:
                     lost = True
                     continue
-                del open_calls[block.get("tool_use_id")]
+                del open_calls[call]
             kept.append(block)
         if self.era.orphan_results == "note":
             kept = [_missing(call) for call in open_calls] + kept
@@ -329,7 +331,7 @@ class Maker:
         draft.blocks = kept
 
 
-def _missing(call: object, words: str = RESULT_MISSING) -> dict[str, Any]:
+def _missing(call: str, words: str = RESULT_MISSING) -> dict[str, Any]:
     return {"type": "tool_result", "tool_use_id": call, "content": words, "is_error": True}
 
 
@@ -377,17 +379,24 @@ def _blocks(content: object) -> Blocks:
     return [dict(cast("dict[str, Any]", item)) for item in items if isinstance(item, dict)]
 
 
-def _calls(line: Draft) -> list[object]:
+def _calls(line: Draft) -> list[str]:
     if line.role != "assistant":
         return []
-    return [block.get("id") for block in line.blocks if block.get("type") == "tool_use"]
+    ids = (_ref(block, "id") for block in line.blocks if block.get("type") == "tool_use")
+    return [call for call in ids if call is not None]
+
+
+def _ref(block: Mapping[str, Any], name: str) -> str | None:
+    """Return the id a block goes by; what is no string names nothing."""
+    value = block.get(name)
+    return value if isinstance(value, str) else None
 
 
 def _is_bare(blocks: Blocks) -> bool:
     """Say whether blocks hold nothing but thinking, or nothing but white space."""
     if not blocks:
         return False
-    kinds = {block.get("type") for block in blocks}
+    kinds = {_ref(block, "type") for block in blocks}
     return kinds <= {"thinking", "redacted_thinking"} or _is_blank(blocks)
 
 
@@ -402,10 +411,10 @@ def _is_blank(blocks: Blocks) -> bool:
     return len(texts) == len(blocks) and not any(text.strip() for text in texts)
 
 
-def _answered(lines: list[Draft]) -> set[object]:
+def _answered(lines: list[Draft]) -> set[str | None]:
     """Return the ids of the calls that have a result somewhere."""
     return {
-        block.get("tool_use_id")
+        _ref(block, "tool_use_id")
         for line in lines
         if line.role == "user"
         for block in line.blocks

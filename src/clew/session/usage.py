@@ -125,7 +125,7 @@ class Folder:
                 if found.cwd is not None:
                     break
         self._fold(one, pull)
-        one.write_rows(agent, self._held)
+        one.write_rows(agent, self._held, is_placed=self._depth != "usage")
         return found
 
     def _fold(self, one: _File, lines: Iterator[bytes]) -> None:
@@ -259,37 +259,32 @@ class _File:
         for answer, body in answers:
             self.add(answer, body)
 
-    def write_rows(self, agent: str | None, held: dict[Any, Any]) -> None:
-        """Make the rows. Most are of the same terms and place as the row before."""
+    def write_rows(self, agent: str | None, held: dict[Any, Any], *, is_placed: bool) -> None:
+        """Make the rows. Most are of the same model, terms and place as the row before."""
         rows, usages, calls, name = self.found.rows, self.usages, self.calls, self.found.name
         place: Place = (name, agent, None)
         plain = _NO_TERMS
+        tier = speed = geo = model = None
         for key, first in self.answers.items():
-            best = usages.get(key)
-            time = first.timestamp or first.time
-            if best is None:
-                best = first
-            elif time is None:
-                time = best.time
+            best = usages.get(key) or first
             message = best.message
             if message is None or message.model == SYNTHETIC or best.is_api_error_message:
                 continue
-            model, usage = message.model, message.usage
-            if isinstance(first, PlacedAnswer):
-                who = first.agent_id or agent or (SIDECHAIN if first.is_sidechain else None)
-                branch = first.git_branch or None
-                if place[1] != who or place[2] != branch:
-                    place = (name, who, branch)
+            if message.model != model:
+                model = held.setdefault(message.model, message.model)
+            if is_placed and isinstance(first, PlacedAnswer):
+                place = self._place_of(first, agent, place)
+            time = first.timestamp or first.time or best.time
+            usage = message.usage
             if usage is None:
                 rows[key] = (time, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
                 continue
-            tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
-            if plain[0] != tier or plain[1] != speed or plain[2] != geo:
+            if usage.service_tier != tier or usage.speed != speed or usage.inference_geo != geo:
+                tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
                 plain = (tier or None, speed or None, geo or None, 0, 0, ())
                 plain = held.setdefault(plain, plain)
-            terms = plain
-            asked = usage.server_tool_use
-            if asked is not None or usage.iterations:
+            terms, asked = plain, usage.server_tool_use
+            if usage.iterations or (asked and (asked.web_search_requests or asked.web_fetch_requests)):
                 terms = _with_extras(plain, asked, usage.iterations)
                 terms = held.setdefault(terms, terms)
             # As `written_to_cache` does it, without the calls.
@@ -298,7 +293,7 @@ class _File:
                 long = split.ephemeral_1h_input_tokens or 0
                 if short == 0:
                     short = split.ephemeral_5m_input_tokens or 0
-                else:
+                elif long:
                     long = min(long, short)
                     short -= long
             rows[key] = (
@@ -308,11 +303,16 @@ class _File:
                 usage.cache_read_input_tokens or 0,
                 short,
                 long,
-                held.setdefault(model, model),
+                model,
                 terms,
                 place,
                 tuple(calls[key].values()) if key in calls else (),
             )
+
+    def _place_of(self, first: PlacedAnswer, agent: str | None, before: Place) -> Place:
+        who = first.agent_id or agent or (SIDECHAIN if first.is_sidechain else None)
+        branch = first.git_branch or None
+        return before if before[1] == who and before[2] == branch else (before[0], who, branch)
 
 
 def _with_extras(plain: Terms, asked: Requests | None, iterations: list[Iteration] | None) -> Terms:
