@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -663,3 +664,38 @@ def test_the_measured_versions_are_in_order() -> None:
     keys = [version_key(era.version) for era in MEASURED]
     assert keys == sorted(keys)
     assert len(keys) == 8
+
+
+# Odd values -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("odd", [[], {}, 5, None, True, [["x"]], {"a": {"b": []}}])
+@pytest.mark.parametrize("client", ["1.0.35", "2.1.88", "2.1.325"])
+def test_no_value_of_a_block_raises(odd: object, client: str) -> None:
+    """Ids, kinds, names and contents of any type are passed over."""
+    blocks: list[dict[str, Any]] = [
+        {"type": odd, "text": "x"},
+        {"type": "text", "text": odd},
+        {"type": "tool_use", "id": odd, "name": odd, "input": odd},
+        {"type": "tool_result", "tool_use_id": odd, "content": odd, "is_error": odd},
+        {"type": "thinking", "thinking": odd, "signature": odd},
+    ]
+    story = (
+        Story()
+        .q("q1", None, content=blocks)
+        .a("a1", "q1", *blocks)
+        .q("q2", content=odd)
+        .a("a2", "q2", *blocks)
+    )
+    story.line("user", "m", message=odd).line("assistant", "n", message=odd).boundary(
+        "b", preservedMessages=odd
+    )
+    assert story.context(client).client == client
+
+
+def test_deep_nesting_is_passed_over() -> None:
+    text = json.dumps({"type": "assistant", "uuid": "a", "timestamp": "2026-03-01T10:00:01Z"})[:-1]
+    inner = "[" * 1000 + "]" * 1000
+    call = f'{{"type":"tool_use","id":"t1","name":"x","input":{{"a":{inner}}}}}'
+    story = Story().raw(f'{text},"message":{{"id":"m","role":"assistant","content":[{call},{inner}]}}}}')
+    assert story.context().tokens_estimate >= 0

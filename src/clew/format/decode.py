@@ -102,11 +102,36 @@ def _decode_tolerantly(raw: bytes) -> Decoded:
         raise DecodeError("malformed") from None
     except RecursionError:
         raise DecodeError("too-deep") from None
+    if is_deep(raw):
+        raise DecodeError("too-deep")
     if not isinstance(value, dict):
         raise DecodeError("not-an-object")
     if _LONE.search(raw) and has_lone_surrogate(cast("dict[str, Any]", value)):
         quirks.add("lone-surrogate")
     return Decoded(cast("dict[str, Any]", value), frozenset(quirks))
+
+
+DEEPEST: Final = 300
+"""How far values may nest on the slow road. Its decoders use the stack, of which a caller has left more or
+less; a bound well below what is always there makes the answer the same for all of them."""
+
+_STRUCTURE = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', re.DOTALL)
+
+
+def is_deep(raw: bytes) -> bool:
+    """Say whether values in `raw` nest deeper than `DEEPEST`."""
+    if raw.count(b"{") + raw.count(b"[") <= DEEPEST:
+        return False
+    depth = 0
+    for token in _STRUCTURE.finditer(raw):
+        mark = token.group()
+        if mark in (b"{", b"["):
+            depth += 1
+            if depth > DEEPEST:
+                return True
+        elif mark in (b"}", b"]"):
+            depth -= 1
+    return False
 
 
 _LONE = re.compile(rb"\\u[dD][89a-fA-F]")

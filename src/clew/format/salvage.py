@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from clew.format.decode import Decoded, DecodeError, decode
+from clew.format.decode import Decoded, DecodeError, decode, is_deep
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,6 +120,10 @@ class _Salvage:
 
     def _scan(self, at: int) -> tuple[int, bool]:
         """Read an object from `at`: where it ends and True, or where reading stopped and False."""
+        stop, is_whole = self._read(at)
+        return (-1, False) if stop < 0 or is_deep(self._raw[at:stop]) else (stop, is_whole)
+
+    def _read(self, at: int) -> tuple[int, bool]:
         if self._text[at] != "{":
             return at, False
         # Through a window that grows: an error object counts the lines of the whole text it is

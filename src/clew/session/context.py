@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from clew.format.decode import encode
 from clew.format.entry import as_mapping
 from clew.session.api_rules import ApiProblem, api_problems
 from clew.session.chain import Chain, chain
@@ -90,15 +91,32 @@ def estimate_tokens(content: object) -> int:
     if isinstance(content, str):
         return len(content) // 4 + 1
     if isinstance(content, list):
-        return sum(map(estimate_tokens, cast("list[object]", content)))
-    block = as_mapping(content)
+        return sum(map(_estimate_block, cast("list[object]", content)))
+    return _estimate_block(content)
+
+
+def _weight(value: object) -> int:
+    """Say how many bytes a value is when written; 0 for one that nests too deep to be."""
+    try:
+        return len(encode(value))
+    except RecursionError:
+        return 0
+
+
+def _estimate_block(value: object) -> int:
+    block = as_mapping(value)
     kind = block.get("type")
     if kind in ("image", "document"):  # a tuple: what is no string may not be hashable
         return _IMAGE_TOKENS
     if kind == "tool_use":
-        return len(str(block.get("input"))) // 4 + 8
+        return _weight(block.get("input")) // 4 + 8
     if kind == "tool_result":
-        return estimate_tokens(block.get("content")) + 8
+        inner = block.get("content")
+        # Blocks stand in a result, but no results: what nests deeper is not gone into.
+        parts = cast("list[object]", inner) if isinstance(inner, list) else [inner]
+        texts = (part if isinstance(part, str) else as_mapping(part).get("text") for part in parts)
+        images = sum(as_mapping(part).get("type") == "image" for part in parts)
+        return sum(len(str(text)) // 4 + 1 for text in texts if text) + images * _IMAGE_TOKENS + 8
     return len(str(block.get("text") or block.get("thinking") or "")) // 4 + 1
 
 
