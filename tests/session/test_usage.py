@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clew.format.lines import LONG, BytesSource
 from clew.format.records import Record, scan
-from clew.session.answers import written_to_cache
+from clew.session.answers import advisers_of, searches_of, tokens_of, written_to_cache
 from clew.session.pricing import count, read_usage
 from clew.session.usage import Folder, Row, bounded, oldest
 from tests.fuzz.mutate import damaged_file
@@ -49,8 +49,18 @@ def raw(*entries: Json) -> bytes:
     return b"".join(json.dumps(entry, separators=(",", ":")).encode() + b"\n" for entry in entries)
 
 
-def fold(data: bytes, *, depth: Any = "usage", name: str = "f") -> dict[str, Row]:
-    return Folder(depth).file(name, io.BytesIO(data)).rows
+def fold(data: bytes, *, depth: Any = "usage", name: str = "f") -> dict[str, tuple[Any, ...]]:
+    """Fold one file, and tell each row in full: time, five counts, model, terms, place and calls."""
+    return {key: told(row) for key, row in Folder(depth).file(name, io.BytesIO(data)).rows.items()}
+
+
+def told(row: Row) -> tuple[Any, ...]:
+    time, usage, model, place, calls = row
+    tokens = tokens_of(usage)
+    counts = (tokens.output, tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)
+    where = (usage.service_tier or None, usage.speed or None, usage.inference_geo or None)
+    terms = (*where, *searches_of(usage), advisers_of(usage))
+    return (time, *counts, model, terms, place, calls)
 
 
 def outputs(*entries: Json) -> dict[str, int]:
@@ -288,11 +298,11 @@ def test_a_row_says_whose_it_is() -> None:
         answer("d", gitBranch=""),
     ]
     rows = Folder("place").file("f", io.BytesIO(raw(*lines))).rows
-    assert [row[8] for row in rows.values()] == [
+    assert [row[3] for row in rows.values()] == [
         ("f", None, "main"), ("f", "sidechain", None), ("f", "a1", None), ("f", None, None)
     ]  # fmt: skip
     named = Folder("place").file("f", io.BytesIO(raw(*lines)), agent="x").rows
-    assert [row[8][1] for row in named.values()] == ["x", "x", "a1", "x"]
+    assert [row[3][1] for row in named.values()] == ["x", "x", "a1", "x"]
 
 
 def test_the_first_folder_of_a_file_is_found_also_on_a_line_that_is_left_out() -> None:

@@ -11,6 +11,7 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Final, Literal
 
 from clew.format.times import iso, milliseconds
+from clew.session.answers import advisers_of, searches_of, tokens_of
 from clew.session.ledger import Owners, best_usage
 from clew.session.periods import BLOCK_MS, DAY_MS, UNKNOWN, Blocks, Calendar
 from clew.session.pricing import Tokens, dollars, price
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import tzinfo
 
+    from clew.session.answers import Requests, Usage
     from clew.session.ledger import Ledger
     from clew.session.periods import Slot
     from clew.session.pricing import Rates
-    from clew.session.usage import Row, Terms
+    from clew.session.usage import Row
 
 By = Literal["day", "week", "month", "session", "project", "model", "block", "git-branch", "tool", "agent"]
 
@@ -105,8 +107,13 @@ class Question:
 
 def account(ledger: Ledger, question: Question) -> Account:
     """Group the messages of a ledger and add them up."""
-    bins = _Sorting(ledger, question).bins()
-    return _Counting(question.by).account(bins)
+    sorting = _Sorting(ledger, question)
+    counting = _Counting(question.by)
+    for bin_ in sorting.bins():
+        counting.add(bin_)
+    for adviser in sorting.advisers:
+        counting.add_adviser(*adviser)
+    return counting.account()
 
 
 # --- into groups --------------------------------------------------------------------------------------------
@@ -116,23 +123,23 @@ class _Bin:
     """Messages of one group, model and terms on one day: what they cost is linear in their sums."""
 
     __slots__ = (
-        "cached", "count", "input", "long", "long_above", "longer", "model", "output", "rates", "short",
-        "slot", "terms",
+        "cached", "count", "fetches", "input", "long", "long_above", "longer", "model", "output", "rates",
+        "searches", "short", "slot",
     )  # fmt: skip
 
-    def __init__(self, slot: Slot, model: str | None, terms: Terms, rates: Rates | None) -> None:
+    def __init__(self, slot: Slot, model: str | None, rates: Rates | None) -> None:
         self.slot = slot
         self.model = model
-        self.terms = terms
         self.rates = rates
         self.long_above = rates.long_above if rates is not None and rates.long is not None else 0
         self.longer: _Bin | None = None
         self.count = self.output = self.input = self.cached = self.short = self.long = 0
+        self.searches = self.fetches = 0
 
-    def add(self, count: int, output: int, given: int, cached: int, short: int, long: int) -> None:
+    def add(self, count: int, given: int, output: int, cached: int, short: int, long: int) -> None:
         self.count += count
-        self.output += output
         self.input += given
+        self.output += output
         self.cached += cached
         self.short += short
         self.long += long
@@ -140,16 +147,8 @@ class _Bin:
     def for_long_prompts(self) -> _Bin:
         """Return the bin for messages whose prompt was so long that the higher prices hold."""
         if self.longer is None:
-            long = self.rates.long if self.rates is not None else None
-            self.longer = _Bin(self.slot, self.model, self.terms, long)
+            self.longer = _Bin(self.slot, self.model, self.rates.long if self.rates is not None else None)
         return self.longer
-
-
-def _bin(slot: Slot, model: str | None, terms: Terms) -> _Bin:
-    tier, speed, geo = terms[:3]
-    time_ms = None if slot[1] is None else slot[1] * DAY_MS
-    rates = price(model, time_ms=time_ms, service_tier=tier, speed=speed, inference_geo=geo)
-    return _Bin(slot, model, terms, rates)
 
 
 class _Sorting:
@@ -163,6 +162,8 @@ class _Sorting:
         """The groups of whole hours, where a message's time is all that counts."""
         self._slot_of = self._within(self._finder())
         self._bins: dict[object, _Bin] = {}
+        self.advisers: list[tuple[Slot, str, Tokens]] = []
+        """What other models did on the way, and in which group the message is."""
 
     def bins(self) -> Iterator[_Bin]:
         for rows in self._ledger.copies.values():
@@ -177,42 +178,78 @@ class _Sorting:
 
     def _add_rows(self) -> None:
         """Add the messages that one file alone has: nearly all, so this is `_add` with little in the way."""
-        bins, hours, slot_of = self._bins, self._hours, self._slot_of
+        bins, hours, slot_of, copies = self._bins, self._hours, self._slot_of, self._ledger.copies
         is_by_tool = self._question.by == "tool"
-        for row in self._ledger.rows.values():
-            time, output, given, cached, short, long, model, terms, _, _ = row
+        for key, (time, usage, model, place, calls) in self._ledger.rows.items():
+            if key in copies:
+                continue
             slot = hours.get(time[:13]) if time is not None and time[23:] == "Z" else None
             if slot is None:
-                slot = slot_of(row)
+                slot = slot_of((time, usage, model, place, calls))
                 if slot is None:
                     continue
-            if is_by_tool:
-                self._add_shares(slot, row)
+            asked = usage.server_tool_use
+            if is_by_tool or usage.iterations or (asked is not None and _is_any(asked)):
+                self._add(slot, (time, usage, model, place, calls))
                 continue
-            bin_ = bins.get((slot, model, id(terms)))
+            bin_ = bins.get((slot, model, usage.service_tier, usage.speed, usage.inference_geo))
             if bin_ is None:
-                bin_ = bins[slot, model, id(terms)] = _bin(slot, model, terms)
+                bin_ = self._bin(slot, model, usage)
+            # As `written_to_cache` does it, without the calls.
+            short, long, split = usage.cache_creation_input_tokens or 0, 0, usage.cache_creation
+            if split is not None:
+                long = split.ephemeral_1h_input_tokens or 0
+                if short == 0:
+                    short = split.ephemeral_5m_input_tokens or 0
+                elif long:
+                    long = min(long, short)
+                    short -= long
+            given, cached = usage.input_tokens or 0, usage.cache_read_input_tokens or 0
             if bin_.long_above and given + cached + short + long > bin_.long_above:
                 bin_ = bin_.for_long_prompts()
             bin_.count += 1
-            bin_.output += output
+            bin_.output += usage.output_tokens or 0
             bin_.input += given
             bin_.cached += cached
             bin_.short += short
             bin_.long += long
 
-    def _add(self, slot: Slot, row: Row) -> None:
-        if self._question.by == "tool":
-            self._add_shares(slot, row)
-            return
-        model, terms = row[6], row[7]
-        key = slot, model, id(terms)
+    def _bin(self, slot: Slot, model: str | None, usage: Usage) -> _Bin:
+        tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
+        key = slot, model, tier, speed, geo
         bin_ = self._bins.get(key)
         if bin_ is None:
-            bin_ = self._bins[key] = _bin(slot, model, terms)
-        if 0 < bin_.long_above < sum(row[2:6]):
-            bin_ = bin_.for_long_prompts()
-        bin_.add(1, *row[1:6])
+            time_ms = None if slot[1] is None else slot[1] * DAY_MS
+            rates = price(model, time_ms=time_ms, service_tier=tier, speed=speed, inference_geo=geo)
+            bin_ = self._bins[key] = _Bin(slot, model, rates)
+        return bin_
+
+    def _add(self, slot: Slot, row: Row) -> None:
+        """Add one message; by tool, to each call its part.
+
+        What is left over goes to the first calls. The message itself, and what cannot be divided, counts with
+        the first of them.
+        """
+        _, usage, model, _, calls = row
+        tokens = tokens_of(usage)
+        names = (calls or (NO_CALL,)) if self._question.by == "tool" else (slot[0],)
+        for at, name in enumerate(names):
+            bin_ = self._bin((name, slot[1]), model, usage)
+            if 0 < bin_.long_above < tokens.prompt:
+                bin_ = bin_.for_long_prompts()
+            five = (
+                tokens.input,
+                tokens.output,
+                tokens.cache_read,
+                tokens.cache_write_5m,
+                tokens.cache_write_1h,
+            )
+            bin_.add(int(at == 0), *(_share(count, len(names), at) for count in five))
+            if at == 0:
+                searches, fetches = searches_of(usage)
+                bin_.searches += searches
+                bin_.fetches += fetches
+                self.advisers += [(bin_.slot, *adviser) for adviser in advisers_of(usage)]
 
     def _slot_of_copies(self, copies: Sequence[Row]) -> tuple[Slot | None, Row]:
         slots = {self._slot_of(row) for row in copies}
@@ -220,25 +257,6 @@ class _Sorting:
             return slots.pop(), best_usage(copies)
         row = self._owners.settle(copies)
         return self._slot_of(row), row
-
-    def _add_shares(self, slot: Slot, row: Row) -> None:
-        """Give each call of a message its part of the tokens; what is left over goes to the first calls.
-
-        The message itself, and what cannot be divided, counts with the first call.
-        """
-        model, terms, calls = row[6], row[7], row[9] or (NO_CALL,)
-        is_long = False
-        for at, name in enumerate(calls):
-            slot = (name, slot[1])
-            key = (slot, model, id(terms) if at == 0 else terms[:3])
-            bin_ = self._bins.get(key)
-            if bin_ is None:
-                bin_ = self._bins[key] = _bin(slot, model, terms if at == 0 else (*terms[:3], 0, 0, ()))
-            if at == 0:
-                is_long = 0 < bin_.long_above < sum(row[2:6])
-            if is_long:
-                bin_ = bin_.for_long_prompts()
-            bin_.add(int(at == 0), *(_share(tokens, len(calls), at) for tokens in row[1:6]))
 
     # --- which group --------------------------------------------------------------------------------
 
@@ -273,20 +291,20 @@ class _Sorting:
         question = self._question
         match question.by:
             case "session":
-                return lambda row: question.session_of(row[8][0])
+                return lambda row: question.session_of(row[3][0])
             case "project":
-                return lambda row: question.project_of(row[8][0])
+                return lambda row: question.project_of(row[3][0])
             case "git-branch":
-                return lambda row: row[8][2] or NO_BRANCH
+                return lambda row: row[3][2] or NO_BRANCH
             case "agent":
-                return lambda row: row[8][1] or MAIN
+                return lambda row: row[3][1] or MAIN
             case _:  # a model; by tool the name comes with the calls
-                return lambda row: row[6] or UNKNOWN
+                return lambda row: row[2] or UNKNOWN
 
     def _block_finder(self) -> Callable[[Row], Slot]:
         # A block depends on all messages, so when the shared ones were said is settled first.
         copies = self._ledger.copies
-        times = [row[0] for row in self._ledger.rows.values()]
+        times = [row[0] for key, row in self._ledger.rows.items() if key not in copies]
         for rows in copies.values():
             is_same = len({row[0] for row in rows}) == 1
             times.append(rows[0][0] if is_same else self._owners.settle(rows)[0])
@@ -299,6 +317,10 @@ class _Sorting:
             return (iso(blocks.start(ms)) or UNKNOWN, ms // DAY_MS)
 
         return find
+
+
+def _is_any(asked: Requests) -> bool:
+    return bool(asked.web_search_requests or asked.web_fetch_requests)
 
 
 def _share(tokens: int, parts: int, at: int) -> int:
@@ -373,9 +395,7 @@ class _Counting:
         self._tallies: dict[str, _Tally] = {}
         self._unpriced: set[str] = set()
 
-    def account(self, bins: Iterator[_Bin]) -> Account:
-        for bin_ in bins:
-            self._add(bin_)
+    def account(self) -> Account:
         total = _Tally()
         for tally in self._tallies.values():
             total.add(tally)
@@ -392,26 +412,25 @@ class _Counting:
             tally = self._tallies[key] = _Tally()
         return tally
 
-    def _add(self, bin_: _Bin) -> None:
-        _, _, _, searches, fetches, others = bin_.terms
-        key, day = bin_.slot
-        many = bin_.count
-        tally = self._tally(key)
-        tally.messages += many
-        tally.searches += searches * many
-        tally.fetches += fetches * many
+    def add(self, bin_: _Bin) -> None:
+        """Add the messages of a bin to their group."""
+        tally = self._tally(bin_.slot[0])
+        tally.messages += bin_.count
+        tally.searches += bin_.searches
+        tally.fetches += bin_.fetches
         tokens = (bin_.input, bin_.output, bin_.cached, bin_.short, bin_.long)
-        self._charge(tally, bin_.model or UNKNOWN, bin_.rates, tokens, searches * many, many)
-        for name, used in others:
-            # By model, what an adviser used is the adviser's; everywhere else it is part of the message.
-            mine = self._tally(name) if self._by == "model" else tally
-            # Speed and place are the answering model's; nothing says that its advisers shared them.
-            rates = price(name, time_ms=None if day is None else day * DAY_MS)
-            if rates is not None and rates.long is not None and used.prompt > rates.long_above:
-                rates = rates.long
-            tokens = (used.input * many, used.output * many, used.cache_read * many)
-            written = (used.cache_write_5m * many, used.cache_write_1h * many)
-            self._charge(mine, name, rates, (*tokens, *written), 0, many)
+        self._charge(tally, bin_.model or UNKNOWN, bin_.rates, tokens, bin_.searches, bin_.count)
+
+    def add_adviser(self, slot: Slot, name: str, used: Tokens) -> None:
+        """Add what another model used for a message of a group."""
+        # By model, what an adviser used is the adviser's; everywhere else it is part of the message.
+        tally = self._tally(name if self._by == "model" else slot[0])
+        # Speed and place are the answering model's; nothing says that its advisers shared them.
+        rates = price(name, time_ms=None if slot[1] is None else slot[1] * DAY_MS)
+        if rates is not None and rates.long is not None and used.prompt > rates.long_above:
+            rates = rates.long
+        tokens = (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h)
+        self._charge(tally, name, rates, tokens, 0, 1)
 
     def _charge(
         self,

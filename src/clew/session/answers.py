@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 Depth = Literal["usage", "place", "calls"]
 """How much is read of a line: the usage alone, also where and by whom, also the tools called."""
 
-Advisors = tuple[tuple[str, Tokens], ...]
-
 # A count outside of this is damage: the typed decoder refuses it, and the slow road makes it 0.
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
 
@@ -169,19 +167,25 @@ def written_to_cache(total: int | None, split: Split | None) -> tuple[int, int]:
     return cache_writes(total or 0, short or 0, long or 0)
 
 
-def advisors(iterations: Iterable[Iteration] | None) -> Advisors:
+def tokens_of(usage: Usage | Iteration) -> Tokens:
+    """Return the token counts of a usage."""
+    short, long = written_to_cache(usage.cache_creation_input_tokens, usage.cache_creation)
+    return Tokens(
+        usage.input_tokens or 0, usage.output_tokens or 0, usage.cache_read_input_tokens or 0, short, long
+    )
+
+
+def searches_of(usage: Usage) -> tuple[int, int]:
+    """Return how many web searches and web fetches a message asked for."""
+    asked = usage.server_tool_use
+    return (0, 0) if asked is None else (asked.web_search_requests or 0, asked.web_fetch_requests or 0)
+
+
+def advisers_of(usage: Usage) -> tuple[tuple[str, Tokens], ...]:
     """Return the steps that another model did; the counts at the top of the usage hold all the rest."""
     return tuple(
-        (
-            one.model,
-            Tokens(
-                one.input_tokens or 0,
-                one.output_tokens or 0,
-                one.cache_read_input_tokens or 0,
-                *written_to_cache(one.cache_creation_input_tokens, one.cache_creation),
-            ),
-        )
-        for one in iterations or ()
+        (one.model, tokens_of(one))
+        for one in usage.iterations or ()
         if one.type == "advisor_message" and one.model is not None
     )
 

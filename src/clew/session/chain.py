@@ -10,9 +10,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from clew.session.ids import id_hash
 from clew.session.nodes import BOUNDARY, Nodes
 from clew.session.parallel import with_parallel
-from clew.session.session import NO_TIME, SALVAGED, id_hash
+from clew.session.session import NO_TIME, SALVAGED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,8 +55,8 @@ class Chain:
 
 def chain(session: Session, rules: Rules, *, at: str | None = None) -> Chain:
     """Return the path the client would load, or the one that ends in the entry `at`."""
-    nodes = Nodes.of(session, rules)
-    leaf = nodes.row_of.get(id_hash(at)) if at is not None else find_leaf(nodes)
+    nodes = Nodes(session, rules)
+    leaf = nodes.named(at) if at is not None else find_leaf(nodes)
     if leaf is None:
         return Chain((), None, None if rules.takes_empty_file and not session.source.size else NOT_FOUND)
     if rules.leaf_needs_time and (session.table.time[leaf] == NO_TIME or nodes.is_sidechain(leaf)):
@@ -103,14 +104,15 @@ def _newest_descendant(nodes: Nodes, rows: list[int], start: int) -> int:
     """Return the newest of `start` and the lines below it; the last on a tie."""
     # The last line has descendants only in a file whose lines were shuffled or written twice.
     table = nodes.session.table
-    below = {start}
+    below = bytearray(len(table))
+    below[start] = 1
     todo = [start]
     while todo:
         for child in nodes.children(todo.pop()):
-            if child not in below:
-                below.add(child)
+            if not below[child]:
+                below[child] = 1
                 todo.append(child)
-    candidates = (row for row in rows if row in below)
+    candidates = (row for row in rows if below[row])
     return max(candidates, key=lambda row: (table.time[row], row), default=start)
 
 
@@ -120,7 +122,7 @@ def _hinted(nodes: Nodes, rows: list[int]) -> tuple[int, bool] | None:
     if hint is None:
         return None
     key, explicit_at = hint
-    named = nodes.row_of.get(key)
+    named = nodes.row(key)
     if named is None or nodes.is_progress(named):
         return None
     return named, explicit_at is not None and rows[-1] < explicit_at
@@ -128,12 +130,15 @@ def _hinted(nodes: Nodes, rows: list[int]) -> tuple[int, bool] | None:
 
 def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
     """Say whether a line lies on the path to `start`, or beside it as part of an answer on that path."""
-    found: dict[int, None] = {}
+    seen = bytearray(len(nodes.session))
+    found: list[int] = []
     above: int | None = start
-    while above is not None and above not in found:
-        found[above] = None
+    while above is not None and not seen[above]:
+        seen[above] = 1
+        if not nodes.is_progress(above):
+            found.append(above)
         above = nodes.parent(above)
-    if row in found:
+    if seen[row]:
         return True
     path = Chain(tuple(reversed(found)), start, known=tuple(nodes.rows))
     return nodes.rules.recovers_parallel and row in with_parallel(nodes.session, path, nodes.rules)
@@ -171,43 +176,36 @@ def _last_prompt(nodes: Nodes) -> tuple[int, int | None] | None:
 
 
 def walk(nodes: Nodes, leaf: int) -> tuple[list[int], frozenset[int], bool]:
-    """Return the rows from a root to `leaf`, those whose parent was inferred, and whether a cycle was met."""
+    """Return the rows from a root to `leaf`, those whose parent was inferred, and whether a cycle was met.
+
+    Progress lines are walked through: what hangs on one hangs on what it hangs on.
+    """
     path: list[int] = []
-    seen: set[int] = set()
+    seen = bytearray(len(nodes.session))
     inferred: set[int] = set()
     moments: _Moments | None = None
     cyclic = False
     row: int | None = leaf
+    dangler = leaf
     while row is not None:
-        seen.add(row)
-        path.append(row)
-        lowest = row
-        # Progress lines are walked through: what hangs on one hangs on what it hangs on.
-        while row is not None and nodes.is_progress(row) and (above := nodes.parent(row)) not in seen:
-            row = above
-            if row is not None:
-                seen.add(row)
-                path.append(row)
-        if row is not None and nodes.is_root(row):
+        seen[row] = 1
+        if not nodes.is_progress(row):
+            path.append(row)
+            dangler = row
+        if nodes.is_root(row):
             break
-        above = nodes.parent(row) if row is not None else None
-        if above is not None and above in seen:
+        above = nodes.parent(row)
+        if above is not None and seen[above]:
             cyclic = True
             above = None
         if above is None and nodes.rules.bridges:
             moments = moments or _Moments(nodes)
-            dangler = _dangler(nodes, path, lowest)
             above = moments.nearest(dangler, seen, is_sidechain=nodes.is_sidechain(dangler))
             if above is not None:
-                inferred.add(lowest)
+                inferred.add(dangler)
         row = above
     path.reverse()
     return path, frozenset(inferred), cyclic
-
-
-def _dangler(nodes: Nodes, path: list[int], lowest: int) -> int:
-    """Return the line whose time counts: progress lines have no say."""
-    return next((row for row in reversed(path) if not nodes.is_progress(row)), lowest)
 
 
 class _Moments:
@@ -224,7 +222,7 @@ class _Moments:
         # Where a line is used up, the place to look on at: found again and again, the way gets shorter.
         self._below = {side: list(range(len(rows))) for side, rows in self._rows.items()}
 
-    def nearest(self, row: int, seen: set[int], *, is_sidechain: bool) -> int | None:
+    def nearest(self, row: int, seen: bytearray, *, is_sidechain: bool) -> int | None:
         """Return the newest line not newer than `row` and not seen; the first of the file on a tie."""
         when = self._time[row]
         if when == NO_TIME:
@@ -236,7 +234,7 @@ class _Moments:
             if below[at] != at:
                 passed.append(at)
                 at = below[at]
-            elif rows[at] in seen:
+            elif seen[rows[at]]:
                 below[at] = at - 1
             else:
                 break
@@ -274,6 +272,5 @@ def _cut(nodes: Nodes, path: list[int], leaf: int, inferred: frozenset[int]) -> 
     before, kept = path[:cut], path[cut:]
     gone = {*before, *nodes.forgotten}
     known = tuple(row for row in nodes.rows if row not in gone)
-    return Chain(
-        tuple(kept), leaf, None, inferred, tuple(sorted(gone)), nodes.preserved, known, nodes.first_place
-    )
+    places = {row: first for row in known if (first := nodes.first_place(row)) != row}
+    return Chain(tuple(kept), leaf, None, inferred, tuple(sorted(gone)), nodes.preserved, known, places)

@@ -21,9 +21,10 @@ from clew.format.lines import BytesSource
 from clew.format.records import Fragment, Record, scan
 from clew.format.times import milliseconds
 from clew.session.api_rules import MANY_IMAGES, MOST_IMAGE_BYTES, MOST_IMAGE_PIXELS, MOST_PIXELS_OF_MANY
-from clew.session.graph import BOUNDARY, MISSING, NODE, IdIndex, Links
+from clew.session.graph import BOUNDARY, MISSING, NODE, Links
+from clew.session.ids import IdIndex, id_hash
 from clew.session.problems import Code, Problem, Severity, problem
-from clew.session.session import SIDECHAIN, id_hash
+from clew.session.session import SIDECHAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

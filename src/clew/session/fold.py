@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from clew.format.kinds import PrLink
 from clew.format.records import Record, scan
 from clew.format.times import milliseconds
+from clew.session.ids import id_hash
 from clew.session.messages import SYNTHETIC_MODEL
 from clew.session.prompts import is_human, read
-from clew.session.session import id_hash
 from clew.session.tallies import (
     LONGEST_NAME,
     MOST_NAMES,

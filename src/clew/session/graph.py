@@ -9,7 +9,8 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Final
 
-from clew.session.session import SIDECHAIN, id_hash
+from clew.session.ids import NONE, IdIndex, id_hash
+from clew.session.session import SIDECHAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -18,53 +19,10 @@ if TYPE_CHECKING:
 
 BOUNDARY: Final = "system/compact_boundary"
 
-NONE: Final = -1
-
 NODE: Final = 1
 MISSING: Final = 2
 INFERRED: Final = 4
 CUT: Final = 8
-
-
-class IdIndex:
-    """Finds the last row of an id among a column of hashes.
-
-    Open addressing over arrays. A dict of a million ids takes some 150 MB; this takes 12.
-    """
-
-    __slots__ = ("_keys", "_mask", "_slots", "earlier")
-
-    def __init__(self, keys: Sequence[int]) -> None:
-        size = 1 << (2 * len(keys) + 8).bit_length()
-        mask = size - 1
-        slots = array("i", bytes(4 * size))
-        earlier = array("i", b"\xff\xff\xff\xff" * len(keys))
-        for row, key in enumerate(keys):
-            if not key:
-                continue
-            at = key & mask
-            while held := slots[at]:
-                if keys[held - 1] == key:
-                    earlier[row] = held - 1
-                    break
-                at = (at + 1) & mask
-            slots[at] = row + 1
-        self._keys = keys
-        self._mask = mask
-        self._slots = slots
-        self.earlier = earlier
-        """For each row the row before it with the same id, -1 for none."""
-
-    def last(self, key: int) -> int:
-        """Return the last row with that id; -1 for none."""
-        if not key:
-            return NONE
-        at = key & self._mask
-        while held := self._slots[at]:
-            if self._keys[held - 1] == key:
-                return held - 1
-            at = (at + 1) & self._mask
-        return NONE
 
 
 class Links:

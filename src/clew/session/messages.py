@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from clew.format.blocks import Block, Text, Thinking, ToolUse, blocks
+from clew.session.ids import id_hash
 from clew.session.pricing import count
-from clew.session.session import META, SIDECHAIN, SYNTHETIC, id_hash
+from clew.session.session import META, SIDECHAIN, SYNTHETIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,14 +6,15 @@ What a compaction preserved is hung behind its summary here, before anything is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from array import array
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from clew.format.entry import as_mapping
-from clew.session.session import SALVAGED, SIDECHAIN, id_hash
+from clew.session.ids import IdIndex, id_hash
+from clew.session.session import SALVAGED, SIDECHAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from clew.session.eras import Rules
     from clew.session.session import Session
@@ -23,58 +24,63 @@ _LINES: Final = frozenset({"user", "assistant", "system", "attachment"})
 _MESSAGES: Final = frozenset({"user", "assistant"})
 
 
-@dataclass(slots=True)
 class Nodes:
     """The lines of a session as one version of the client sees them."""
 
-    session: Session
-    rules: Rules
-    row_of: dict[int, int] = field(default_factory=dict[int, int])
-    """The row of a uuid's hash: lines, and progress, which is walked through."""
-
-    rows: list[int] = field(default_factory=list[int])
-    """The rows that may be a leaf's or a path's, in file order."""
-
-    first_place: dict[int, int] = field(default_factory=dict[int, int])
-    """For rows written several times, where they stood first."""
-
-    preserved: tuple[int, ...] = ()
-    anchor: int | None = None
-    """The row that what was preserved hangs behind."""
-
-    forgotten: frozenset[int] = frozenset()
-    """Rows that a compaction with preserved messages took out altogether."""
-
-    _parents: dict[int, int] = field(default_factory=dict[int, int])
-    """Parents that a compaction changed, as hashes."""
-
-    _behind: dict[int, int] = field(default_factory=dict[int, int])
-    """How far behind the anchor a preserved row stands."""
-
-    _children: dict[int, list[int]] | None = None
-
-    @classmethod
-    def of(cls, session: Session, rules: Rules) -> Nodes:
-        """Find the lines of a session."""
-        nodes = cls(session, rules)
+    def __init__(self, session: Session, rules: Rules) -> None:
         table = session.table
+        self.session = session
+        self.rules = rules
         is_line = [kind.partition("/")[0] in _LINES for kind in table.kinds]
-        is_walked = [
-            line or kind.startswith("progress") for line, kind in zip(is_line, table.kinds, strict=True)
-        ]
-        uuid, kind, flags = table.uuid, table.kind, table.flags
-        row_of = nodes.row_of
+        self._is_progress = [kind.startswith("progress") for kind in table.kinds]
+        self._is_message = [kind in _MESSAGES for kind in table.kinds]
+        self._is_boundary = [kind == BOUNDARY for kind in table.kinds]
+        self._keys = array("q", table.uuid)
+        kind, flags, keys = table.kind, table.flags, self._keys
         for row in range(len(table)):
-            key = uuid[row]
-            if key and not flags[row] & SALVAGED and is_walked[kind[row]]:
-                before = row_of.get(key)
-                if before is not None:
-                    nodes.first_place[row] = nodes.first_place.pop(before, before)
-                row_of[key] = row
-        nodes.rows = sorted(row for row in row_of.values() if is_line[kind[row]])
+            if flags[row] & SALVAGED or not (is_line[kind[row]] or self._is_progress[kind[row]]):
+                keys[row] = 0
+        self._index = IdIndex(keys)
+        self._gone = bytearray(len(table))
+        self._parents: dict[int, int] = {}
+        self._behind: dict[int, int] = {}
+        self._first: array[int] | None = None
+        self._next: array[int] | None = None
+        self.preserved: tuple[int, ...] = ()
+        self.anchor: int | None = None
+        """The row that what was preserved hangs behind."""
+
+        self.forgotten: tuple[int, ...] = ()
+        """Rows that a compaction with preserved messages took out altogether."""
+
+        self.rows = [row for row in self.walked() if is_line[kind[row]]]
+        """The rows that may be a leaf's or a path's, in file order."""
+
         if rules.keeps_preserved:
-            _relink(nodes)
-        return nodes
+            _relink(self)
+
+    def walked(self) -> Iterator[int]:
+        """Give the rows a path may lead through, progress too: the last of each uuid, in file order."""
+        keys, last, gone = self._keys, self._index.last, self._gone
+        for row in range(len(keys)):
+            if keys[row] and not gone[row] and last(keys[row]) == row:
+                yield row
+
+    def row(self, key: int) -> int | None:
+        """Return the row of a uuid's hash, if the client knows it."""
+        row = self._index.last(key)
+        return row if row >= 0 and not self._gone[row] else None
+
+    def named(self, uuid: object) -> int | None:
+        """Return the row of the line with that uuid."""
+        return self.row(id_hash(uuid)) if isinstance(uuid, str) else None
+
+    def first_place(self, row: int) -> int:
+        """Return where a row stands in the order: one that was written again keeps its first place."""
+        earlier = self._index.earlier
+        while earlier[row] >= 0:
+            row = earlier[row]
+        return row
 
     def parent_key(self, row: int) -> int:
         """Return the hash of the parent a row names; 0 for none."""
@@ -83,7 +89,7 @@ class Nodes:
 
     def parent(self, row: int) -> int | None:
         """Return the row of the parent of `row`, if there is one."""
-        return self.row_of.get(self.parent_key(row))
+        return self.row(self.parent_key(row))
 
     def is_root(self, row: int) -> bool:
         """Say whether a row names no parent."""
@@ -91,29 +97,32 @@ class Nodes:
 
     def children(self, row: int) -> list[int]:
         """Return the rows that hang on `row`, in file order."""
-        if self._children is None:
-            self._children = {}
-            for child in sorted(self.row_of.values()):
+        if self._first is None or self._next is None:
+            none = b"\xff\xff\xff\xff" * len(self._keys)
+            self._first, self._next = array("i", none), array("i", none)
+            for child in reversed(array("I", self.walked())):
                 parent = self.parent(child)
                 if parent is not None:
-                    self._children.setdefault(parent, []).append(child)
-        return self._children.get(row, [])
-
-    def named(self, uuid: object) -> int | None:
-        """Return the row of the line with that uuid."""
-        return self.row_of.get(id_hash(uuid)) if isinstance(uuid, str) else None
+                    self._next[child] = self._first[parent]
+                    self._first[parent] = child
+        found: list[int] = []
+        child = self._first[row]
+        while child >= 0:
+            found.append(child)
+            child = self._next[child]
+        return found
 
     def is_progress(self, row: int) -> bool:
         """Say whether a row is a progress line: walked through, never sent."""
-        return self.session.table.kind_of(row).startswith("progress")
+        return self._is_progress[self.session.table.kind[row]]
 
     def is_message(self, row: int) -> bool:
         """Say whether a row is a user's or an assistant's line."""
-        return self.session.table.kind_of(row) in _MESSAGES
+        return self._is_message[self.session.table.kind[row]]
 
     def is_boundary(self, row: int) -> bool:
         """Say whether a row is a compaction."""
-        return self.session.table.kind_of(row) == BOUNDARY
+        return self._is_boundary[self.session.table.kind[row]]
 
     def is_sidechain(self, row: int) -> bool:
         """Say whether a row belongs to a sub-agent."""
@@ -144,11 +153,12 @@ class Nodes:
         """Give a row another parent."""
         self._parents[row] = key
 
-    def forget(self, gone: set[int]) -> None:
+    def forget(self, rows: Iterable[int]) -> None:
         """Take rows out."""
-        self.row_of = {key: row for key, row in self.row_of.items() if row not in gone}
-        self.rows = [row for row in self.rows if row not in gone]
-        self.forgotten = frozenset(gone)
+        for row in rows:
+            self._gone[row] = 1
+        self.forgotten = tuple(row for row in self.rows if self._gone[row])
+        self.rows = [row for row in self.rows if not self._gone[row]]
 
 
 def _relink(nodes: Nodes) -> None:
@@ -163,7 +173,7 @@ def _relink(nodes: Nodes) -> None:
     uuid = nodes.session.table.uuid
     key = id_hash(anchor)
     ours = set(kept)
-    followers = [row for row in nodes.row_of.values() if nodes.parent_key(row) == key and row not in ours]
+    followers = [row for row in nodes.walked() if nodes.parent_key(row) == key and row not in ours]
     for row in kept:
         nodes.hang(row, key)
         key = uuid[row]
@@ -176,10 +186,17 @@ def _relink(nodes: Nodes) -> None:
 def _forget(nodes: Nodes, boundary: int, tail: int) -> None:
     """Take out what came before the compaction and was not kept; what hung on it now hangs on the tail."""
     kept = set(nodes.preserved)
-    first = nodes.first_place
-    gone = {row for row in nodes.row_of.values() if first.get(row, row) < boundary and row not in kept}
-    for row in nodes.row_of.values():
-        if row not in gone and row not in kept and nodes.parent(row) in gone:
+    gone = array(
+        "I", (row for row in nodes.walked() if row not in kept and nodes.first_place(row) < boundary)
+    )
+    is_gone = bytearray(len(nodes.session))
+    for row in gone:
+        is_gone[row] = 1
+    for row in nodes.walked():
+        if is_gone[row] or row in kept:
+            continue
+        parent = nodes.parent(row)
+        if parent is not None and is_gone[parent]:
             nodes.hang(row, tail)
     nodes.forget(gone)
 

@@ -116,7 +116,7 @@ def _parents(session: Session, above: bytearray) -> array[int]:
         if not table.uuid[row]:
             parents[row] = previous[side]
         elif not graph.is_node(row):
-            parents[row] = graph.above[table.rows_of(table.uuid[row])[-1]]
+            parents[row] = graph.above[table.last_of(table.uuid[row])]
         elif parents[row] == NONE and is_compaction:
             parents[row] = previous[side]
         if table.uuid[row] or kind in {"user", "assistant"}:

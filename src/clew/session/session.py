@@ -8,7 +8,6 @@ million ids one is expected in some 37 million sessions).
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
@@ -16,10 +15,11 @@ from clew.format.entry import Entry
 from clew.format.lines import LONG, Abridger, BytesSource
 from clew.format.records import Fragment, Record, scan
 from clew.format.times import milliseconds
+from clew.session.ids import IdIndex, id_hash
 from clew.session.prompts import is_human, is_tool_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from clew.format.lines import Source
     from clew.format.skim import Skim
@@ -42,17 +42,12 @@ NO_TIME: Final = -(2**62)
 _CACHE_BYTES: Final = 4 << 20
 
 
-def id_hash(text: str | None) -> int:
-    """Return the hash an id goes by in the table; 0 for none."""
-    return (hash(text) or 1) if text is not None else 0
-
-
 class Table:
     """The columns. A row is one record, in file order."""
 
     __slots__ = (
-        "_order",
-        "_sorted",
+        "_index",
+        "_indexed",
         "flags",
         "kind",
         "kinds",
@@ -67,8 +62,8 @@ class Table:
 
     def __init__(self) -> None:
         self.offset = array("Q")
-        self.length = array("L")
-        self.number = array("L")
+        self.length = array("Q")
+        self.number = array("I")
         self.kind = array("H")
         self.flags = array("H")
         self.uuid = array("q")
@@ -76,26 +71,18 @@ class Table:
         self.message = array("q")
         self.time = array("q")
         self.kinds: list[str] = []
-        self._order: array[int] | None = None
-        self._sorted: array[int] | None = None
+        self._index: IdIndex | None = None
+        self._indexed = 0
 
     def __len__(self) -> int:
         return len(self.offset)
 
-    def rows_of(self, key: int) -> Sequence[int]:
-        """Return the rows whose uuid hashes to `key`, in file order."""
-        if not key:
-            return ()
-        if self._order is None or self._sorted is None:
-            uuid = self.uuid
-            order = sorted((row for row in range(len(uuid)) if uuid[row]), key=uuid.__getitem__)
-            self._order = array("L", order)
-            self._sorted = array("q", (uuid[row] for row in order))
-        at = bisect_left(self._sorted, key)
-        end = at
-        while end < len(self._sorted) and self._sorted[end] == key:
-            end += 1
-        return self._order[at:end]
+    def last_of(self, key: int) -> int:
+        """Return the last row whose uuid hashes to `key`; -1 for none."""
+        if self._index is None or self._indexed != len(self.uuid):
+            self._index = IdIndex(self.uuid)
+            self._indexed = len(self.uuid)
+        return self._index.last(key)
 
     def kind_of(self, row: int) -> str:
         """Return the type of a row with its subtype: `system/compact_boundary`."""
@@ -232,8 +219,8 @@ class Session:
 
     def row(self, uuid: str) -> int | None:
         """Return the row of an entry by its uuid; of several, the last."""
-        rows = self.table.rows_of(id_hash(uuid))
-        return rows[-1] if rows else None
+        row = self.table.last_of(id_hash(uuid))
+        return row if row >= 0 else None
 
     def whole(self, row: int) -> Entry:
         """Return the entry in `row` with nothing cut, however long its line is."""

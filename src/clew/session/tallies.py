@@ -11,8 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from clew.format.records import Record
+from clew.session.ids import id_hash
 from clew.session.messages import SYNTHETIC_MODEL, Keys
-from clew.session.session import id_hash
 
 if TYPE_CHECKING:
     from clew.format.records import Fragment

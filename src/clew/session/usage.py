@@ -12,16 +12,15 @@ spacing its keys stand. Not looked for: keys that occur twice, or are spelled wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from clew.format.lines import LONG, Abridger
 from clew.format.times import iso, milliseconds
 from clew.session.answers import (
     CallingMessage,
     PlacedAnswer,
-    advisors,
+    Usage,
     entry_of,
     read_slowly,
     reader,
@@ -32,47 +31,40 @@ from clew.session.answers import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from clew.session.answers import Advisors, Answer, Block, Depth, Iteration, Requests
+    from clew.session.answers import Answer, Block, Depth
 
 Calls = tuple[str, ...]
 """The names of the tools a message called, one for each call."""
 
-Terms = tuple[str | None, str | None, str | None, int, int, "Advisors"]
-"""Service tier, speed, place of inference, web searches, web fetches, other models asked on the way."""
-
 Place = tuple[str, str | None, str | None]
 """The file a message stands in, the sub-agent it is of, and the git branch of its first line."""
 
-Row = tuple[str | None, int, int, int, int, int, str | None, Terms, Place, Calls]
-"""One message as one file has it: a plain tuple, since there are a hundred thousand of them.
+Row = tuple[str | None, Usage, str | None, Place, Calls]
+"""One message as one file has it: the time of its first line as written, usage, model, place, calls.
 
-The time of its first line, as written; tokens: output, input, read from the cache, written to it for 5
-minutes, for 1 hour; model; terms; place; calls.
+A plain tuple, since there are a hundred thousand of them.
 """
 
 SYNTHETIC: Final = "<synthetic>"
 SIDECHAIN: Final = "sidechain"
 """The agent of a sidechain line that names none (up to 1.0.128)."""
 
-_NO_TERMS: Final[Terms] = (None, None, None, 0, 0, ())
 
-
-@dataclass(slots=True)
 class FileUsage:
     """What one session file tells of usage."""
 
-    name: str
-    rows: dict[str, Row]
-    """By message: its id, or what stands for it."""
+    __slots__ = ("client_cost", "cwd", "damaged", "name", "rows")
 
-    cwd: str | None = None
-    """The first folder the file names, if it was asked for."""
-
-    client_cost: float | None = None
-    """What the client itself says the session cost: the last `cost-state` (2.1.325)."""
-
-    damaged: int = 0
-    """Stretches of the lines looked at that are no record; lines left out are not searched for damage."""
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rows: dict[str, Row] = {}
+        """By message: its id, or what stands for it."""
+        self.cwd: str | None = None
+        """The first folder the file names, if it was asked for."""
+        self.client_cost: float | None = None
+        """What the client itself says the session cost: the last `cost-state` (2.1.325)."""
+        self.damaged = 0
+        """Stretches of the lines looked at that are no record; lines left out are not searched for damage."""
 
 
 _OTHERS: Final = tuple(
@@ -109,14 +101,14 @@ class Folder:
         """`depth` says what is read beside the usage; less is quicker."""
         self._depth: Depth = depth
         self._decode = reader(depth)
-        self._held: dict[Any, Any] = {}
+        self._models: dict[str | None, str | None] = {}
 
     def file(self, name: str, lines: Iterable[bytes], *, agent: str | None = None) -> FileUsage:
         """Fold the raw lines of one file, with their endings; `agent` is the one the file is called after."""
         pull = iter(lines)
         first = next(pull, b"")
         pull = chain((first.removeprefix(_BOM),), pull)
-        found = FileUsage(name, {})
+        found = FileUsage(name)
         one = _File(found)
         if self._depth != "usage":
             for raw in islice(pull, _HEAD):
@@ -125,16 +117,16 @@ class Folder:
                 if found.cwd is not None:
                     break
         self._fold(one, pull)
-        one.write_rows(agent, self._held, is_placed=self._depth != "usage")
+        one.write_rows(agent, self._models, is_placed=self._depth != "usage")
         return found
 
     def _fold(self, one: _File, lines: Iterator[bytes]) -> None:
         """Do the work that is done for every line; nothing else in clew runs as often."""
         decode = self._decode
         is_rare = self._depth == "calls"
-        answers, usages = one.answers, one.usages
-        last, most = "", None
-        """The id of the message before, which is apart from any without an id; a user's counts too."""
+        answers = one.answers
+        # The id of the message before, which is apart from one without an id; a user's is any.
+        last = ""
         for raw in lines:
             at = raw.find(b"{", 1, _LOOK)
             # So the message of an answer begins. To decode a line is never wrong, so a guess will do.
@@ -161,19 +153,14 @@ class Folder:
                 one.is_parted |= last != ""
                 one.add(answer, raw)
                 last = ""
-            elif key not in answers:
-                answers[key] = answer
-                last, most = key, None
-            elif key == last and (usage := message.usage) is not None:
-                if most is None:
-                    most = one.output_of(key)
-                output = usage.output_tokens or 0
-                if output >= most:
-                    usages[key] = answer
-                    most = output
             else:
-                one.add_to(key, answer)
-                last, most = key, None
+                last = key
+                before = answers.get(key)
+                if before is None:
+                    answers[key] = answer
+                else:
+                    one.add_to(before, answer)
+        one.is_parted |= last != ""
 
     def _folder_in(self, raw: bytes) -> str | None:
         """Return the folder that a line names."""
@@ -187,14 +174,12 @@ class Folder:
 class _File:
     """The messages of one file while it is gone through."""
 
-    __slots__ = ("_place", "_unnamed", "answers", "calls", "found", "is_parted", "usages")
+    __slots__ = ("_place", "_unnamed", "answers", "calls", "found", "is_parted")
 
     def __init__(self, found: FileUsage) -> None:
         self.found = found
         self.answers: dict[str, Answer] = {}
-        """The first line of each message."""
-        self.usages: dict[str, Answer] = {}
-        """The line whose usage counts, where that is not the first."""
+        """The first line of each message, with what the API said on the line whose usage counts."""
         self.calls: dict[str, dict[str, str]] = {}
         """By message the tools it called, by the id of the call."""
         self.is_parted = False
@@ -218,21 +203,24 @@ class _File:
             key = self._next_to(raw)
         if isinstance(message, CallingMessage) and isinstance(message.content, list):
             self._add_calls(key, message.content)
-        if key in self.answers:
-            self.add_to(key, answer)
-        else:
+        before = self.answers.get(key)
+        if before is None:
             self.answers[key] = answer
+        else:
+            self.add_to(before, answer)
 
-    def add_to(self, key: str, answer: Answer) -> None:
+    def add_to(self, before: Answer, answer: Answer) -> None:
         """Take in another line of a message."""
-        usage = answer.message.usage if answer.message is not None else None
-        if usage is not None and (usage.output_tokens or 0) >= self.output_of(key):
-            self.usages[key] = answer
-
-    def output_of(self, key: str) -> int:
-        """Return the greatest output seen on the lines of a message; less than any where none has a usage."""
-        message = (self.usages.get(key) or self.answers[key]).message
-        return -1 if message is None or message.usage is None else message.usage.output_tokens or 0
+        old, new = before.message, answer.message
+        if old is None or new is None:  # never: only lines with a message are kept
+            return
+        if before.timestamp is None:
+            before.timestamp = before.time or answer.time
+        if new.usage is None:
+            return
+        if old.usage is None or (new.usage.output_tokens or 0) >= (old.usage.output_tokens or 0):
+            before.message = new
+            before.is_api_error_message = answer.is_api_error_message
 
     def _next_to(self, raw: bytes) -> str:
         """Name a message without any id: the one right before it, else after its own uuid."""
@@ -259,66 +247,32 @@ class _File:
         for answer, body in answers:
             self.add(answer, body)
 
-    def write_rows(self, agent: str | None, held: dict[Any, Any], *, is_placed: bool) -> None:
-        """Make the rows. Most are of the same model, terms and place as the row before."""
-        rows, usages, calls, name = self.found.rows, self.usages, self.calls, self.found.name
-        place: Place = (name, agent, None)
-        plain = _NO_TERMS
-        tier = speed = geo = model = None
-        for key, first in self.answers.items():
-            best = usages.get(key) or first
-            message = best.message
-            if message is None or message.model == SYNTHETIC or best.is_api_error_message:
+    def write_rows(self, agent: str | None, models: dict[str | None, str | None], *, is_placed: bool) -> None:
+        """Make the rows. Most are of the same model and place as the row before."""
+        rows, calls = self.found.rows, self.calls
+        place: Place = (self.found.name, agent, None)
+        model = None
+        for key, answer in self.answers.items():
+            message = answer.message
+            if message is None or message.model == SYNTHETIC or answer.is_api_error_message:
                 continue
             if message.model != model:
-                model = held.setdefault(message.model, message.model)
-            if is_placed and isinstance(first, PlacedAnswer):
-                place = self._place_of(first, agent, place)
-            time = first.timestamp or first.time or best.time
-            usage = message.usage
-            if usage is None:
-                rows[key] = (time, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
-                continue
-            if usage.service_tier != tier or usage.speed != speed or usage.inference_geo != geo:
-                tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
-                plain = (tier or None, speed or None, geo or None, 0, 0, ())
-                plain = held.setdefault(plain, plain)
-            terms, asked = plain, usage.server_tool_use
-            if usage.iterations or (asked and (asked.web_search_requests or asked.web_fetch_requests)):
-                terms = _with_extras(plain, asked, usage.iterations)
-                terms = held.setdefault(terms, terms)
-            # As `written_to_cache` does it, without the calls.
-            short, long, split = usage.cache_creation_input_tokens or 0, 0, usage.cache_creation
-            if split is not None:
-                long = split.ephemeral_1h_input_tokens or 0
-                if short == 0:
-                    short = split.ephemeral_5m_input_tokens or 0
-                elif long:
-                    long = min(long, short)
-                    short -= long
-            rows[key] = (
-                time,
-                usage.output_tokens or 0,
-                usage.input_tokens or 0,
-                usage.cache_read_input_tokens or 0,
-                short,
-                long,
-                model,
-                terms,
-                place,
-                tuple(calls[key].values()) if key in calls else (),
-            )
-
-    def _place_of(self, first: PlacedAnswer, agent: str | None, before: Place) -> Place:
-        who = first.agent_id or agent or (SIDECHAIN if first.is_sidechain else None)
-        branch = first.git_branch or None
-        return before if before[1] == who and before[2] == branch else (before[0], who, branch)
+                # One string for all messages of a model.
+                model = models.setdefault(message.model, message.model)
+            if is_placed and isinstance(answer, PlacedAnswer):
+                place = _place(answer, agent, place)
+            time = answer.timestamp or answer.time
+            named = tuple(calls[key].values()) if key in calls else ()
+            rows[key] = (time, message.usage or _NO_USAGE, model, place, named)
 
 
-def _with_extras(plain: Terms, asked: Requests | None, iterations: list[Iteration] | None) -> Terms:
-    searches = (asked.web_search_requests or 0) if asked is not None else 0
-    fetches = (asked.web_fetch_requests or 0) if asked is not None else 0
-    return (*plain[:3], searches, fetches, advisors(iterations))
+_NO_USAGE: Final = Usage()
+
+
+def _place(answer: PlacedAnswer, agent: str | None, before: Place) -> Place:
+    who = answer.agent_id or agent or (SIDECHAIN if answer.is_sidechain else None)
+    branch = answer.git_branch or None
+    return before if before[1] == who and before[2] == branch else (before[0], who, branch)
 
 
 def bounded(readline: Callable[[int], bytes]) -> Iterator[bytes]:
