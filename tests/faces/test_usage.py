@@ -82,6 +82,7 @@ def test_a_narrow_terminal_drops_columns_and_a_very_narrow_one_takes_two_lines(r
     assert "█" in show(root, columns=82)
     assert headings(show(root, columns=60)) == "DAY INPUT OUTPUT CACHE WRITE CACHE READ COST"
     assert headings(show(root, "project", columns=60)) == "PROJECT OUTPUT CACHE WRITE CACHE READ COST"
+    assert "2026-03-04 10:00–15:00" in show(root, "block", columns=60), "a time is never cut"
     first, second, *_ = show(root, columns=58).splitlines()
     assert (first, second) == ("2026-02-03", "$0.52 · 92 in · 10.8k out · 28.8k written · 614k read")
 

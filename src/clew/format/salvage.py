@@ -207,7 +207,7 @@ class _Salvage:
         stop, is_whole = self._scan(at)
         if is_whole:
             return self._may_end(stop)
-        return stop > at + 2
+        return stop > at + 2 or stop >= self._end
 
     def _ends_in_envelope(self, end: int) -> bool:
         """Say whether a nested object that reaches `end` looks like a record."""

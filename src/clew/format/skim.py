@@ -120,10 +120,7 @@ def skim(raw: bytes) -> Skim | None:
 def skim_entry(entry: Entry) -> Skim:
     """Return the facts of a decoded entry; what is of an unexpected type counts as missing."""
     data = entry.data
-    message = _message(cast("Mapping[str, Any]", data["message"])) if _is_object(data, "message") else None
-    if message is not None and data.get("timestamp") is not None:
-        # A time that is no string is no time, and hides the message's like any other.
-        message.timestamp = None
+    message = data.get("message")
     return Skim(
         type=_text(data, "type"),
         subtype=_text(data, "subtype"),
@@ -144,15 +141,11 @@ def skim_entry(entry: Entry) -> Skim:
         is_sidechain=_flag(data, "isSidechain"),
         is_compact_summary=_flag(data, "isCompactSummary"),
         is_api_error_message=_flag(data, "isApiErrorMessage"),
-        message=message,
+        message=_message(cast("Mapping[str, Any]", message)) if isinstance(message, dict) else None,
         data=_inner(data, "data"),
         attachment=_inner(data, "attachment"),
         content=data.get("content"),
     )
-
-
-def _is_object(data: Mapping[str, Any], name: str) -> bool:
-    return isinstance(data.get(name), dict)
 
 
 def _text(data: Mapping[str, Any], name: str) -> str | None:

@@ -11,7 +11,6 @@ from datetime import UTC
 from typing import TYPE_CHECKING, Final, Literal
 
 from clew.format.times import iso, milliseconds
-from clew.session.answers import advisers_of, searches_of, tokens_of
 from clew.session.ledger import Owners, best_usage
 from clew.session.periods import BLOCK_MS, DAY_MS, UNKNOWN, Blocks, Calendar
 from clew.session.pricing import Tokens, dollars, price
@@ -20,11 +19,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from datetime import tzinfo
 
-    from clew.session.answers import Requests, Usage
     from clew.session.ledger import Ledger
     from clew.session.periods import Slot
     from clew.session.pricing import Rates
-    from clew.session.usage import Row
+    from clew.session.usage import Row, Terms
 
 By = Literal["day", "week", "month", "session", "project", "model", "block", "git-branch", "tool", "agent"]
 
@@ -107,13 +105,8 @@ class Question:
 
 def account(ledger: Ledger, question: Question) -> Account:
     """Group the messages of a ledger and add them up."""
-    sorting = _Sorting(ledger, question)
-    counting = _Counting(question.by)
-    for bin_ in sorting.bins():
-        counting.add(bin_)
-    for adviser in sorting.advisers:
-        counting.add_adviser(*adviser)
-    return counting.account()
+    bins = _Sorting(ledger, question).bins()
+    return _Counting(question.by).account(bins)
 
 
 # --- into groups --------------------------------------------------------------------------------------------
@@ -123,23 +116,23 @@ class _Bin:
     """Messages of one group, model and terms on one day: what they cost is linear in their sums."""
 
     __slots__ = (
-        "cached", "count", "fetches", "input", "long", "long_above", "longer", "model", "output", "rates",
-        "searches", "short", "slot",
+        "cached", "count", "input", "long", "long_above", "longer", "model", "output", "rates", "short",
+        "slot", "terms",
     )  # fmt: skip
 
-    def __init__(self, slot: Slot, model: str | None, rates: Rates | None) -> None:
+    def __init__(self, slot: Slot, model: str | None, terms: Terms, rates: Rates | None) -> None:
         self.slot = slot
         self.model = model
+        self.terms = terms
         self.rates = rates
         self.long_above = rates.long_above if rates is not None and rates.long is not None else 0
         self.longer: _Bin | None = None
         self.count = self.output = self.input = self.cached = self.short = self.long = 0
-        self.searches = self.fetches = 0
 
-    def add(self, count: int, given: int, output: int, cached: int, short: int, long: int) -> None:
+    def add(self, count: int, output: int, given: int, cached: int, short: int, long: int) -> None:
         self.count += count
-        self.input += given
         self.output += output
+        self.input += given
         self.cached += cached
         self.short += short
         self.long += long
@@ -147,8 +140,16 @@ class _Bin:
     def for_long_prompts(self) -> _Bin:
         """Return the bin for messages whose prompt was so long that the higher prices hold."""
         if self.longer is None:
-            self.longer = _Bin(self.slot, self.model, self.rates.long if self.rates is not None else None)
+            long = self.rates.long if self.rates is not None else None
+            self.longer = _Bin(self.slot, self.model, self.terms, long)
         return self.longer
+
+
+def _bin(slot: Slot, model: str | None, terms: Terms) -> _Bin:
+    tier, speed, geo = terms[:3]
+    time_ms = None if slot[1] is None else slot[1] * DAY_MS
+    rates = price(model, time_ms=time_ms, service_tier=tier, speed=speed, inference_geo=geo)
+    return _Bin(slot, model, terms, rates)
 
 
 class _Sorting:
@@ -162,8 +163,6 @@ class _Sorting:
         """The groups of whole hours, where a message's time is all that counts."""
         self._slot_of = self._within(self._finder())
         self._bins: dict[object, _Bin] = {}
-        self.advisers: list[tuple[Slot, str, Tokens]] = []
-        """What other models did on the way, and in which group the message is."""
 
     def bins(self) -> Iterator[_Bin]:
         for rows in self._ledger.copies.values():
@@ -180,76 +179,42 @@ class _Sorting:
         """Add the messages that one file alone has: nearly all, so this is `_add` with little in the way."""
         bins, hours, slot_of, copies = self._bins, self._hours, self._slot_of, self._ledger.copies
         is_by_tool = self._question.by == "tool"
-        for key, (time, usage, model, place, calls) in self._ledger.rows.items():
+        for key, row in self._ledger.rows.items():
             if key in copies:
                 continue
+            time, output, given, cached, short, long, model, terms, _, _ = row
             slot = hours.get(time[:13]) if time is not None and time[23:] == "Z" else None
             if slot is None:
-                slot = slot_of((time, usage, model, place, calls))
+                slot = slot_of(row)
                 if slot is None:
                     continue
-            asked = usage.server_tool_use
-            if is_by_tool or usage.iterations or (asked is not None and _is_any(asked)):
-                self._add(slot, (time, usage, model, place, calls))
+            if is_by_tool:
+                self._add_shares(slot, row)
                 continue
-            bin_ = bins.get((slot, model, usage.service_tier, usage.speed, usage.inference_geo))
+            bin_ = bins.get((slot, model, id(terms)))
             if bin_ is None:
-                bin_ = self._bin(slot, model, usage)
-            # As `written_to_cache` does it, without the calls.
-            short, long, split = usage.cache_creation_input_tokens or 0, 0, usage.cache_creation
-            if split is not None:
-                long = split.ephemeral_1h_input_tokens or 0
-                if short == 0:
-                    short = split.ephemeral_5m_input_tokens or 0
-                elif long:
-                    long = min(long, short)
-                    short -= long
-            given, cached = usage.input_tokens or 0, usage.cache_read_input_tokens or 0
+                bin_ = bins[slot, model, id(terms)] = _bin(slot, model, terms)
             if bin_.long_above and given + cached + short + long > bin_.long_above:
                 bin_ = bin_.for_long_prompts()
             bin_.count += 1
-            bin_.output += usage.output_tokens or 0
+            bin_.output += output
             bin_.input += given
             bin_.cached += cached
             bin_.short += short
             bin_.long += long
 
-    def _bin(self, slot: Slot, model: str | None, usage: Usage) -> _Bin:
-        tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
-        key = slot, model, tier, speed, geo
+    def _add(self, slot: Slot, row: Row) -> None:
+        if self._question.by == "tool":
+            self._add_shares(slot, row)
+            return
+        model, terms = row[6], row[7]
+        key = slot, model, id(terms)
         bin_ = self._bins.get(key)
         if bin_ is None:
-            time_ms = None if slot[1] is None else slot[1] * DAY_MS
-            rates = price(model, time_ms=time_ms, service_tier=tier, speed=speed, inference_geo=geo)
-            bin_ = self._bins[key] = _Bin(slot, model, rates)
-        return bin_
-
-    def _add(self, slot: Slot, row: Row) -> None:
-        """Add one message; by tool, to each call its part.
-
-        What is left over goes to the first calls. The message itself, and what cannot be divided, counts with
-        the first of them.
-        """
-        _, usage, model, _, calls = row
-        tokens = tokens_of(usage)
-        names = (calls or (NO_CALL,)) if self._question.by == "tool" else (slot[0],)
-        for at, name in enumerate(names):
-            bin_ = self._bin((name, slot[1]), model, usage)
-            if 0 < bin_.long_above < tokens.prompt:
-                bin_ = bin_.for_long_prompts()
-            five = (
-                tokens.input,
-                tokens.output,
-                tokens.cache_read,
-                tokens.cache_write_5m,
-                tokens.cache_write_1h,
-            )
-            bin_.add(int(at == 0), *(_share(count, len(names), at) for count in five))
-            if at == 0:
-                searches, fetches = searches_of(usage)
-                bin_.searches += searches
-                bin_.fetches += fetches
-                self.advisers += [(bin_.slot, *adviser) for adviser in advisers_of(usage)]
+            bin_ = self._bins[key] = _bin(slot, model, terms)
+        if 0 < bin_.long_above < sum(row[2:6]):
+            bin_ = bin_.for_long_prompts()
+        bin_.add(1, *row[1:6])
 
     def _slot_of_copies(self, copies: Sequence[Row]) -> tuple[Slot | None, Row]:
         slots = {self._slot_of(row) for row in copies}
@@ -257,6 +222,25 @@ class _Sorting:
             return slots.pop(), best_usage(copies)
         row = self._owners.settle(copies)
         return self._slot_of(row), row
+
+    def _add_shares(self, slot: Slot, row: Row) -> None:
+        """Give each call of a message its part of the tokens; what is left over goes to the first calls.
+
+        The message itself, and what cannot be divided, counts with the first call.
+        """
+        model, terms, calls = row[6], row[7], row[9] or (NO_CALL,)
+        is_long = False
+        for at, name in enumerate(calls):
+            slot = (name, slot[1])
+            key = (slot, model, id(terms) if at == 0 else terms[:3])
+            bin_ = self._bins.get(key)
+            if bin_ is None:
+                bin_ = self._bins[key] = _bin(slot, model, terms if at == 0 else (*terms[:3], 0, 0, ()))
+            if at == 0:
+                is_long = 0 < bin_.long_above < sum(row[2:6])
+            if is_long:
+                bin_ = bin_.for_long_prompts()
+            bin_.add(int(at == 0), *(_share(tokens, len(calls), at) for tokens in row[1:6]))
 
     # --- which group --------------------------------------------------------------------------------
 
@@ -291,15 +275,15 @@ class _Sorting:
         question = self._question
         match question.by:
             case "session":
-                return lambda row: question.session_of(row[3][0])
+                return lambda row: question.session_of(row[8][0])
             case "project":
-                return lambda row: question.project_of(row[3][0])
+                return lambda row: question.project_of(row[8][0])
             case "git-branch":
-                return lambda row: row[3][2] or NO_BRANCH
+                return lambda row: row[8][2] or NO_BRANCH
             case "agent":
-                return lambda row: row[3][1] or MAIN
+                return lambda row: row[8][1] or MAIN
             case _:  # a model; by tool the name comes with the calls
-                return lambda row: row[2] or UNKNOWN
+                return lambda row: row[6] or UNKNOWN
 
     def _block_finder(self) -> Callable[[Row], Slot]:
         # A block depends on all messages, so when the shared ones were said is settled first.
@@ -317,10 +301,6 @@ class _Sorting:
             return (iso(blocks.start(ms)) or UNKNOWN, ms // DAY_MS)
 
         return find
-
-
-def _is_any(asked: Requests) -> bool:
-    return bool(asked.web_search_requests or asked.web_fetch_requests)
 
 
 def _share(tokens: int, parts: int, at: int) -> int:
@@ -395,7 +375,9 @@ class _Counting:
         self._tallies: dict[str, _Tally] = {}
         self._unpriced: set[str] = set()
 
-    def account(self) -> Account:
+    def account(self, bins: Iterator[_Bin]) -> Account:
+        for bin_ in bins:
+            self._add(bin_)
         total = _Tally()
         for tally in self._tallies.values():
             total.add(tally)
@@ -412,25 +394,26 @@ class _Counting:
             tally = self._tallies[key] = _Tally()
         return tally
 
-    def add(self, bin_: _Bin) -> None:
-        """Add the messages of a bin to their group."""
-        tally = self._tally(bin_.slot[0])
-        tally.messages += bin_.count
-        tally.searches += bin_.searches
-        tally.fetches += bin_.fetches
+    def _add(self, bin_: _Bin) -> None:
+        _, _, _, searches, fetches, others = bin_.terms
+        key, day = bin_.slot
+        many = bin_.count
+        tally = self._tally(key)
+        tally.messages += many
+        tally.searches += searches * many
+        tally.fetches += fetches * many
         tokens = (bin_.input, bin_.output, bin_.cached, bin_.short, bin_.long)
-        self._charge(tally, bin_.model or UNKNOWN, bin_.rates, tokens, bin_.searches, bin_.count)
-
-    def add_adviser(self, slot: Slot, name: str, used: Tokens) -> None:
-        """Add what another model used for a message of a group."""
-        # By model, what an adviser used is the adviser's; everywhere else it is part of the message.
-        tally = self._tally(name if self._by == "model" else slot[0])
-        # Speed and place are the answering model's; nothing says that its advisers shared them.
-        rates = price(name, time_ms=None if slot[1] is None else slot[1] * DAY_MS)
-        if rates is not None and rates.long is not None and used.prompt > rates.long_above:
-            rates = rates.long
-        tokens = (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h)
-        self._charge(tally, name, rates, tokens, 0, 1)
+        self._charge(tally, bin_.model or UNKNOWN, bin_.rates, tokens, searches * many, many)
+        for name, used in others:
+            # By model, what an adviser used is the adviser's; everywhere else it is part of the message.
+            mine = self._tally(name) if self._by == "model" else tally
+            # Speed and place are the answering model's; nothing says that its advisers shared them.
+            rates = price(name, time_ms=None if day is None else day * DAY_MS)
+            if rates is not None and rates.long is not None and used.prompt > rates.long_above:
+                rates = rates.long
+            tokens = (used.input * many, used.output * many, used.cache_read * many)
+            written = (used.cache_write_5m * many, used.cache_write_1h * many)
+            self._charge(mine, name, rates, (*tokens, *written), 0, many)
 
     def _charge(
         self,

@@ -1,16 +1,16 @@
 """What counting needs of a line that may be an answer of the model, and of no other: two roads to it.
 
-The quick road is a typed decoder that passes over what it was not asked for. Where something is not of the
-type expected it refuses, and `read_slowly` gives the same facts from a tolerant reading. Law: both agree.
+The quick road is a typed decoder that passes over what it was not asked for, and it is asked for little.
+Where something is not of the type expected it refuses. `read_slowly` reads all that may count, tolerantly.
+Law: what both tell is the same.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, cast
 
 import msgspec
 
-from clew.format.decode import decode
 from clew.format.entry import Entry, as_mapping
 from clew.format.salvage import pieces
 from clew.session.pricing import Tokens, cache_writes, count
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 Depth = Literal["usage", "place", "calls"]
 """How much is read of a line: the usage alone, also where and by whom, also the tools called."""
+
+Advisers = tuple[tuple[str, Tokens], ...]
 
 # A count outside of this is damage: the typed decoder refuses it, and the slow road makes it 0.
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000_000)]
@@ -80,32 +82,16 @@ class Message(msgspec.Struct, gc=False):
 
     model: str | None = None
     id: str | None = None
-    role: str | None = None
     usage: Usage | None = None
-    timestamp: str | None = None
 
 
 class Answer(msgspec.Struct, rename="camel", gc=False):
     """One line. Every field is optional: most lines are no answers."""
 
     message: Message | None = None
-    request_id: str | None = None
     type: str | None = None
     timestamp: str | None = None
     is_api_error_message: bool | None = None
-    total_cost_usd: int | float | None = msgspec.field(default=None, name="totalCostUSD")
-
-    @property
-    def role(self) -> str | None:
-        """The line's type; where there is none, the role of its message."""
-        return self.type or (self.message.role if self.message else None)
-
-    @property
-    def time(self) -> str | None:
-        """The time as written: the line's own before its message's."""
-        if self.timestamp is None and self.message is not None:
-            return self.message.timestamp
-        return self.timestamp
 
 
 class PlacedAnswer(Answer, rename="camel", gc=False):
@@ -181,7 +167,7 @@ def searches_of(usage: Usage) -> tuple[int, int]:
     return (0, 0) if asked is None else (asked.web_search_requests or 0, asked.web_fetch_requests or 0)
 
 
-def advisers_of(usage: Usage) -> tuple[tuple[str, Tokens], ...]:
+def advisers_of(usage: Usage) -> Advisers:
     """Return the steps that another model did; the counts at the top of the usage hold all the rest."""
     return tuple(
         (one.model, tokens_of(one))
@@ -193,14 +179,29 @@ def advisers_of(usage: Usage) -> tuple[tuple[str, Tokens], ...]:
 # --- the slow road ------------------------------------------------------------------------------------------
 
 
-def read_slowly(raw: bytes) -> tuple[list[tuple[CallingAnswer, bytes]], int]:
-    """Return the records of a line with their own bytes, and how many stretches of it are damaged."""
-    found: list[tuple[CallingAnswer, bytes]] = []
+class Told(NamedTuple):
+    """All that may count of one record."""
+
+    role: str | None
+    """Its type; where there is none, the role of its message."""
+
+    answer: CallingAnswer
+    request_id: str | None
+    uuid: str | None
+    client_cost: float | None
+
+
+def read_slowly(raw: bytes) -> tuple[list[Told], int]:
+    """Return what the records of a line tell, and how many stretches of it are damaged."""
+    found: list[Told] = []
     damaged = 0
     for piece in pieces(raw):
         if piece.kind == "record" and piece.decoded is not None:
-            body = raw[piece.start : piece.end]
-            found.append((_answer(Entry(body, decoded=piece.decoded)), body))
+            entry = Entry(raw[piece.start : piece.end], decoded=piece.decoded)
+            cost = entry.data.get("totalCostUSD")
+            is_cost = isinstance(cost, int | float) and not isinstance(cost, bool)
+            answer = _answer(entry)
+            found.append(Told(entry.type, answer, entry.request_id, entry.uuid, cost if is_cost else None))
         elif piece.kind == "fragment":
             # The end of a file that is still being written is not damaged, only unfinished.
             damaged += raw.endswith(b"\n") or piece.damage != "torn"
@@ -214,12 +215,7 @@ def time_of(raw: bytes) -> str | None:
 
 def times_of(raw: bytes) -> list[str | None]:
     """Return the times of the records of a line that the quick road refuses."""
-    return [answer.timestamp for answer, _ in read_slowly(raw)[0]]
-
-
-def entry_of(raw: bytes) -> Entry:
-    """Return a record that was read on either road as a whole entry."""
-    return Entry(raw, decoded=decode(raw.strip()))
+    return [told.answer.timestamp for told in read_slowly(raw)[0]]
 
 
 def _answer(entry: Entry) -> CallingAnswer:
@@ -227,10 +223,8 @@ def _answer(entry: Entry) -> CallingAnswer:
     return CallingAnswer(
         type=entry.text("type"),
         timestamp=entry.timestamp,
-        request_id=entry.request_id,
         is_api_error_message=entry.is_api_error,
         message=_message(cast("Mapping[str, object]", message)) if isinstance(message, dict) else None,
-        total_cost_usd=_number(entry.data.get("totalCostUSD")),
         cwd=entry.cwd,
         git_branch=entry.git_branch,
         agent_id=entry.agent_id,
@@ -242,7 +236,6 @@ def _message(data: Mapping[str, object]) -> CallingMessage:
     usage, content = data.get("usage"), data.get("content")
     return CallingMessage(
         id=_text(data, "id"),
-        role=_text(data, "role"),
         model=_text(data, "model"),
         usage=_usage(cast("Mapping[str, object]", usage)) if isinstance(usage, dict) else None,
         content=_blocks(cast("list[object]", content)) if isinstance(content, list) else None,
@@ -295,7 +288,3 @@ def _blocks(content: Iterable[object]) -> list[Block]:
 def _text(data: Mapping[str, object], name: str) -> str | None:
     value = data.get(name)
     return value if isinstance(value, str) else None
-
-
-def _number(value: object) -> int | float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

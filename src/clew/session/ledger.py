@@ -7,17 +7,12 @@ that tie, the one with the greater other counts. Groups and money are `session.a
 
 from __future__ import annotations
 
-from contextlib import suppress
-from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
-
-import msgspec
+from typing import TYPE_CHECKING, Final
 
 from clew.format.times import milliseconds
-from clew.session.answers import Usage, tokens_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from clew.session.usage import Calls, FileUsage, Row
 
@@ -66,27 +61,6 @@ class Ledger:
             if first is not row:
                 copies.setdefault(key, [first]).append(row)
 
-    def __getstate__(self) -> tuple[object, ...]:
-        # As structs they take as long to pickle as to read.
-        rows = [*self.rows.values(), *(row for rows in self.copies.values() for row in rows[1:])]
-        usages: object = [row[1] for row in rows]
-        with suppress(UnicodeError):  # half of a surrogate pair somewhere
-            usages = msgspec.msgpack.encode(usages)
-        counts = {key: len(rows) - 1 for key, rows in self.copies.items()}
-        rest = [(row[0], *row[2:]) for row in rows]
-        return list(self.rows), counts, usages, rest, self.client_costs, self.folders, self.damaged
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        keys, counts, usages, rest, self.client_costs, self.folders, self.damaged = state
-        if isinstance(usages, bytes):
-            usages = _USAGES.decode(usages)
-        rows: Iterator[Row] = ((row[0], usage, *row[1:]) for row, usage in zip(rest, usages, strict=True))
-        self.rows = dict(zip(keys, rows, strict=False))
-        self.copies = {key: [self.rows[key], *islice(rows, count)] for key, count in counts.items()}
-
-
-_USAGES: Final = msgspec.msgpack.Decoder(list[Usage])
-
 
 class Owners:
     """Finds who a message belongs to; how old a session is, is asked once and only where it matters."""
@@ -100,14 +74,14 @@ class Owners:
     def settle(self, copies: Sequence[Row]) -> Row:
         """Make one row of a message's copies: its owner says when and where, the best usage how much."""
         owner, best = self._owner(copies), best_usage(copies)
-        return (owner[0], *best[1:3], owner[3], best[4])
+        return (owner[0], *best[1:8], owner[8], best[9])
 
     def _owner(self, copies: Sequence[Row]) -> Row:
         session_of = self._session_of
-        sessions = {session_of(row[3][0]) for row in copies}
+        sessions = {session_of(row[8][0]) for row in copies}
         if len(sessions) > 1:
             first = min(sessions, key=lambda session: (self._age(session), session))
-            copies = [row for row in copies if session_of(row[3][0]) == first]
+            copies = [row for row in copies if session_of(row[8][0]) == first]
         return min(copies, key=_order)
 
     def _age(self, session: str) -> int:
@@ -119,29 +93,23 @@ class Owners:
 
 def best_usage(copies: Sequence[Row]) -> Row:
     """Return the copy whose usage counts, with the calls of the one that has most of them."""
-    most = max(row[1].output_tokens or 0 for row in copies)
-    ties = [row for row in copies if (row[1].output_tokens or 0) == most]
+    most = max(row[1] for row in copies)
+    ties = [row for row in copies if row[1] == most]
     best = ties[0]
     # Most copies are the same line again.
-    if any(row[1:3] != best[1:3] for row in ties):
-        best = max(ties, key=_weight)
-    return (*best[:4], _most_calls(copies))
-
-
-def _weight(row: Row) -> tuple[object, ...]:
-    tokens = tokens_of(row[1])
-    counts = (tokens.input, tokens.cache_read, tokens.cache_write_5m, tokens.cache_write_1h)
-    return (counts, row[2] or "", repr(row[1]))
+    if any(row[2:8] != best[2:8] for row in ties):
+        best = max(ties, key=lambda row: (row[2:6], row[6] or "", repr(row[7])))
+    return (*best[:9], _most_calls(copies))
 
 
 def _most_calls(copies: Sequence[Row]) -> Calls:
-    if not any(row[4] for row in copies):
+    if not any(row[9] for row in copies):
         return ()
     # A fork made in the middle of a message knows fewer.
-    return max((row[4] for row in copies), key=lambda calls: (len(calls), calls))
+    return max((row[9] for row in copies), key=lambda calls: (len(calls), calls))
 
 
 def _order(row: Row) -> tuple[int, str]:
     """Order the copies within one session: the oldest has the message's time and place."""
     written = milliseconds(row[0])
-    return (_NEVER if written is None else written, row[3][0])
+    return (_NEVER if written is None else written, row[8][0])

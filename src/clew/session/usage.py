@@ -13,17 +13,17 @@ spacing its keys stand. Not looked for: keys that occur twice, or are spelled wi
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from clew.format.lines import LONG, Abridger
 from clew.format.times import iso, milliseconds
 from clew.session.answers import (
     CallingMessage,
     PlacedAnswer,
-    Usage,
-    entry_of,
+    advisers_of,
     read_slowly,
     reader,
+    searches_of,
     time_of,
     times_of,
 )
@@ -31,7 +31,7 @@ from clew.session.answers import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from clew.session.answers import Answer, Block, Depth
+    from clew.session.answers import Advisers, Answer, Depth, Message, Told
 
 Calls = tuple[str, ...]
 """The names of the tools a message called, one for each call."""
@@ -39,10 +39,14 @@ Calls = tuple[str, ...]
 Place = tuple[str, str | None, str | None]
 """The file a message stands in, the sub-agent it is of, and the git branch of its first line."""
 
-Row = tuple[str | None, Usage, str | None, Place, Calls]
-"""One message as one file has it: the time of its first line as written, usage, model, place, calls.
+Terms = tuple[str | None, str | None, str | None, int, int, "Advisers"]
+"""Service tier, speed, place of inference, web searches, web fetches, other models asked on the way."""
 
-A plain tuple, since there are a hundred thousand of them.
+Row = tuple[str | None, int, int, int, int, int, str | None, Terms, Place, Calls]
+"""One message as one file has it: a plain tuple, since there are a hundred thousand of them.
+
+The time of its first line, as written; tokens: output, input, read from the cache, written to it for 5
+minutes, for 1 hour; model; terms; place; calls.
 """
 
 SYNTHETIC: Final = "<synthetic>"
@@ -101,7 +105,7 @@ class Folder:
         """`depth` says what is read beside the usage; less is quicker."""
         self._depth: Depth = depth
         self._decode = reader(depth)
-        self._models: dict[str | None, str | None] = {}
+        self._held: dict[Any, Any] = {}
 
     def file(self, name: str, lines: Iterable[bytes], *, agent: str | None = None) -> FileUsage:
         """Fold the raw lines of one file, with their endings; `agent` is the one the file is called after."""
@@ -117,13 +121,13 @@ class Folder:
                 if found.cwd is not None:
                     break
         self._fold(one, pull)
-        one.write_rows(agent, self._models, is_placed=self._depth != "usage")
+        one.write_rows(agent, self._held, is_placed=self._depth != "usage")
         return found
 
     def _fold(self, one: _File, lines: Iterator[bytes]) -> None:
         """Do the work that is done for every line; nothing else in clew runs as often."""
         decode = self._decode
-        is_rare = self._depth == "calls"
+        is_full = self._depth == "calls"
         answers = one.answers
         # The id of the message before, which is apart from one without an id; a user's is any.
         last = ""
@@ -143,23 +147,24 @@ class Folder:
             try:
                 answer = decode(raw)
             except (ValueError, RecursionError):  # msgspec's errors are ValueErrors; so is bad UTF-8
-                one.is_parted |= last != ""
-                one.add_slowly(raw)
+                one.add_slowly(raw, last)
                 last = ""
                 continue
-            # The frequent case of `_File.add`, in place: a call would cost as much as the work.
-            message = answer.message
-            if message is None or answer.type != "assistant" or not (key := message.id) or is_rare:
-                one.is_parted |= last != ""
-                one.add(answer, raw)
-                last = ""
-            else:
+            message, kind = answer.message, answer.type
+            if kind == "assistant" and message is not None and (key := message.id) and answer.timestamp:
                 last = key
                 before = answers.get(key)
                 if before is None:
                     answers[key] = answer
                 else:
                     one.add_to(before, answer)
+                if is_full:
+                    one.add_calls(key, message)
+            elif kind == "user":
+                last = "?"
+            elif not kind or kind == "assistant" or kind == "cost-state":
+                one.add_slowly(raw, last)
+                last = ""
         one.is_parted |= last != ""
 
     def _folder_in(self, raw: bytes) -> str | None:
@@ -187,27 +192,33 @@ class _File:
         self._unnamed = ""
         self._place: tuple[object, ...] = ()
 
-    def add(self, answer: Answer, raw: bytes) -> None:
-        """Take in one decoded line, whatever it is."""
-        message = answer.message
-        role = answer.role
-        if role != "assistant" or message is None:
-            self.is_parted |= role == "user"
-            if role == "cost-state" and answer.total_cost_usd is not None:
-                self.found.client_cost = answer.total_cost_usd
+    def add_slowly(self, raw: bytes, last: str) -> None:
+        """Take in a line, whatever it is: damaged, of other types than expected, without an id…"""
+        self.is_parted |= last != ""
+        found, damaged = read_slowly(raw)
+        self.found.damaged += damaged
+        for told in found:
+            self._add(told)
+
+    def _add(self, told: Told) -> None:
+        answer, message = told.answer, told.answer.message
+        if told.role == "cost-state" and told.client_cost is not None:
+            self.found.client_cost = told.client_cost
+        if told.role == "user":
+            self.is_parted = True
+        if told.role != "assistant" or message is None:
             return
-        key = message.id or (f"request {answer.request_id}" if answer.request_id else "")
+        key = message.id or (f"request {told.request_id}" if told.request_id else "")
         if key:
             self.is_parted = True
         else:
-            key = self._next_to(raw)
-        if isinstance(message, CallingMessage) and isinstance(message.content, list):
-            self._add_calls(key, message.content)
+            key = self._next_to(told)
         before = self.answers.get(key)
         if before is None:
             self.answers[key] = answer
         else:
             self.add_to(before, answer)
+        self.add_calls(key, message)
 
     def add_to(self, before: Answer, answer: Answer) -> None:
         """Take in another line of a message."""
@@ -215,58 +226,83 @@ class _File:
         if old is None or new is None:  # never: only lines with a message are kept
             return
         if before.timestamp is None:
-            before.timestamp = before.time or answer.time
+            before.timestamp = answer.timestamp
         if new.usage is None:
             return
         if old.usage is None or (new.usage.output_tokens or 0) >= (old.usage.output_tokens or 0):
             before.message = new
             before.is_api_error_message = answer.is_api_error_message
 
-    def _next_to(self, raw: bytes) -> str:
+    def _next_to(self, told: Told) -> str:
         """Name a message without any id: the one right before it, else after its own uuid."""
-        entry = entry_of(raw)
-        place = (entry.is_sidechain, entry.agent_id)
+        place = (told.answer.is_sidechain, told.answer.agent_id)
         if self.is_parted or not self._unnamed or place != self._place:
             # A fork keeps the uuids, so the copies in other files have the same name.
             number = f"{len(self.answers)} of {self.found.name}"
-            self._unnamed = f"line {entry.uuid or number}"
+            self._unnamed = f"line {told.uuid or number}"
             self.is_parted, self._place = False, place
         return self._unnamed
 
-    def _add_calls(self, key: str, blocks: Iterable[Block]) -> None:
+    def add_calls(self, key: str, message: Message) -> None:
+        """Take in the calls that a line of a message makes."""
+        if not isinstance(message, CallingMessage) or not isinstance(message.content, list):
+            return
         calls = self.calls.setdefault(key, {})
-        for block in blocks:
+        for block in message.content:
             if block.name and block.type and block.type.endswith("tool_use"):
                 # A line that was written twice has the same call again.
                 calls.setdefault(block.id or f"call {len(calls)}", block.name)
 
-    def add_slowly(self, raw: bytes) -> None:
-        """Take in a line that the typed decoder refuses: other types than expected, or damage."""
-        answers, damaged = read_slowly(raw)
-        self.found.damaged += damaged
-        for answer, body in answers:
-            self.add(answer, body)
-
-    def write_rows(self, agent: str | None, models: dict[str | None, str | None], *, is_placed: bool) -> None:
-        """Make the rows. Most are of the same model and place as the row before."""
+    def write_rows(self, agent: str | None, held: dict[Any, Any], *, is_placed: bool) -> None:
+        """Make the rows. Most are of the same model, terms and place as the row before."""
         rows, calls = self.found.rows, self.calls
         place: Place = (self.found.name, agent, None)
-        model = None
+        plain = _NO_TERMS
+        tier = speed = geo = model = None
         for key, answer in self.answers.items():
             message = answer.message
             if message is None or message.model == SYNTHETIC or answer.is_api_error_message:
                 continue
             if message.model != model:
-                # One string for all messages of a model.
-                model = models.setdefault(message.model, message.model)
+                model = held.setdefault(message.model, message.model)
             if is_placed and isinstance(answer, PlacedAnswer):
                 place = _place(answer, agent, place)
-            time = answer.timestamp or answer.time
-            named = tuple(calls[key].values()) if key in calls else ()
-            rows[key] = (time, message.usage or _NO_USAGE, model, place, named)
+            usage = message.usage
+            if usage is None:
+                rows[key] = (answer.timestamp, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
+                continue
+            if usage.service_tier != tier or usage.speed != speed or usage.inference_geo != geo:
+                tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
+                plain = (tier or None, speed or None, geo or None, 0, 0, ())
+                plain = held.setdefault(plain, plain)
+            terms, asked = plain, usage.server_tool_use
+            if usage.iterations or (asked and (asked.web_search_requests or asked.web_fetch_requests)):
+                terms = (*plain[:3], *searches_of(usage), advisers_of(usage))
+                terms = held.setdefault(terms, terms)
+            # As `written_to_cache` does it, without the calls.
+            short, long, split = usage.cache_creation_input_tokens or 0, 0, usage.cache_creation
+            if split is not None:
+                long = split.ephemeral_1h_input_tokens or 0
+                if short == 0:
+                    short = split.ephemeral_5m_input_tokens or 0
+                elif long:
+                    long = min(long, short)
+                    short -= long
+            rows[key] = (
+                answer.timestamp,
+                usage.output_tokens or 0,
+                usage.input_tokens or 0,
+                usage.cache_read_input_tokens or 0,
+                short,
+                long,
+                model,
+                terms,
+                place,
+                tuple(calls[key].values()) if key in calls else (),
+            )
 
 
-_NO_USAGE: Final = Usage()
+_NO_TERMS: Final[Terms] = (None, None, None, 0, 0, ())
 
 
 def _place(answer: PlacedAnswer, agent: str | None, before: Place) -> Place:

@@ -107,8 +107,9 @@ class _Look:
         most = max((group.sum.cost_usd or 0 for group in account.groups), default=0)
         rows = [self._row(group, most) for group in account.groups]
         rows.append(self._total(account.total))
-        columns = _columns(account.by, wide=self._wide)
-        if screen.width is not None and screen.width < TWO_LINES_BELOW:
+        is_narrow = screen.width is not None and screen.width < TWO_LINES_BELOW
+        columns = _columns(account.by, wide=self._wide, is_narrow=is_narrow)
+        if is_narrow:
             # Two lines a record, the second cut at its end: the cost comes first there.
             at = next(at for at, column in enumerate(columns) if column.heading == "COST")
             for row in (columns, *rows):
@@ -200,9 +201,12 @@ class _Look:
         return [span("running ", "bold"), span(bar, "green"), head]
 
 
-def _columns(by: By, *, wide: bool) -> list[Column]:
+def _columns(by: By, *, wide: bool, is_narrow: bool) -> list[Column]:
     """The columns. Where they do not fit, the one with the greatest need goes first."""
-    found = [Column(_HEADINGS.get(by, by.upper()), flexible=True, cut="middle" if by == "project" else "end")]
+    # A day is never cut; in the two-line shape the flexible column is the first line.
+    is_flexible = is_narrow or by not in {"day", "week", "month", "block"}
+    cut = "middle" if by == "project" else "end"
+    found = [Column(_HEADINGS.get(by, by.upper()), flexible=is_flexible, cut=cut)]
     if by == "session":
         found.append(Column("PROJECT", needs=50, most=24))
     if wide:
