@@ -38,6 +38,7 @@ acceptance: $(STAMP) ## against the real client, installed into your cache folde
 
 fuzz: $(STAMP) ## 2,000,000 mutated lines through every reader
 	$(BIN)/python -m tests.fuzz --lines $${LINES_TO_FUZZ:-2000000} --seed $${SEED:-1}
+	$(BIN)/python -m tests.fuzz.salvage --lines 400000
 
 soak: $(STAMP) ## the full counts, mutation tests included; takes an hour or two
 	$(BIN)/python scripts/soak.py

@@ -7,6 +7,7 @@ decided in `session.usage`, `session.ledger` and `session.accounts`.
 from __future__ import annotations
 
 import gc
+import io
 import os
 import time
 from contextlib import contextmanager
@@ -274,7 +275,7 @@ def _shares(files: Iterable[SessionFile], count: int) -> list[_Files]:
 @contextmanager
 def _lines(path: str) -> Generator[Iterable[bytes]]:
     descriptor, status = open_regular(path)
-    with os.fdopen(descriptor, "rb", _BUFFER) as file:
+    with io.BufferedReader(io.FileIO(descriptor), _BUFFER) as file:
         # A file no longer than the longest line that may be held needs no limit on its lines.
         yield file if status.st_size < LONG else bounded(file.readline)
 

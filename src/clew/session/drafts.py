@@ -240,33 +240,35 @@ class Maker:
     # Messages -----------------------------------------------------------------------------------
 
     def _merge(self, lines: list[Draft]) -> list[Draft]:
+        """Make messages of lines: user lines in a row are one, and so are the lines of one answer."""
         drafts: list[Draft] = []
+        run: list[Draft] = []
         reach: dict[str, Draft] = {}
         for line in lines:
-            last = drafts[-1] if drafts else None
             if line.role == "user":
-                if last is not None and last.role == "user":
-                    _join_user(last, line)
-                else:
-                    drafts.append(line)
+                run.append(line)
                 continue
-            if last is not None and self._parts(last, line):
+            if self._parts(drafts, run, line):
                 reach.clear()
             same = reach.get(line.message_id) if line.message_id is not None else None
             if same is not None:
+                # What follows joins the user lines before, now that nothing stands between them.
                 same.blocks.extend(line.blocks)
                 same.rows.extend(line.rows)
                 continue
+            if run:
+                drafts.append(_joined(run))
+                run = []
             drafts.append(line)
             if line.message_id is not None:
                 reach[line.message_id] = line
-        return drafts
+        return [*drafts, _joined(run)] if run else drafts
 
-    def _parts(self, last: Draft, line: Draft) -> bool:
-        """Say whether the message before a line keeps it from joining an earlier part of its answer."""
-        if last.role == "user":
-            return not self.era.merges_apart or not last.has_result
-        return not self.era.merges_apart and last.message_id != line.message_id
+    def _parts(self, drafts: list[Draft], run: list[Draft], line: Draft) -> bool:
+        """Say whether what stands before a line keeps it from joining an earlier part of its answer."""
+        if run:
+            return not self.era.merges_apart or not any(one.has_result for one in run)
+        return not self.era.merges_apart and bool(drafts) and drafts[-1].message_id != line.message_id
 
     # Pairs --------------------------------------------------------------------------------------
 
@@ -340,16 +342,22 @@ def _is_same(one: Draft, other: Draft) -> bool:
     return one.message_id is not None and one.message_id == other.message_id
 
 
-def _join_user(into: Draft, line: Draft) -> None:
-    """Add a user line to the user message before it: tool results first, texts apart by a newline."""
-    first, second = into.blocks, line.blocks
-    if first and second and first[-1].get("type") == second[0].get("type") == "text":
-        first = [*first[:-1], {**first[-1], "text": f"{first[-1].get('text')}\n"}]
-    joined = first + second
-    results = [block for block in joined if block.get("type") == "tool_result"]
-    others = [block for block in joined if block.get("type") != "tool_result"]
-    into.blocks = results + others
-    into.rows.extend(line.rows)
+def _joined(lines: list[Draft]) -> Draft:
+    """Make one message of user lines in a row: tool results first, texts set apart by a newline."""
+    first = lines[0]
+    if len(lines) == 1:
+        return first
+    results = [block for block in first.blocks if block.get("type") == "tool_result"]
+    others = [block for block in first.blocks if block.get("type") != "tool_result"]
+    last = first.blocks[-1] if first.blocks else {}
+    for line in lines[1:]:
+        if line.blocks and last.get("type") == line.blocks[0].get("type") == "text":
+            others[-1] = {**others[-1], "text": f"{others[-1].get('text')}\n"}
+        for block in line.blocks:
+            (results if block.get("type") == "tool_result" else others).append(block)
+        last = others[-1] if others else results[-1] if results else {}
+    rows = [row for line in lines for row in line.rows]
+    return Draft("user", results + others, rows, is_prompt=any(line.is_prompt for line in lines))
 
 
 def _calls_last(blocks: Blocks) -> Blocks:

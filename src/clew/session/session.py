@@ -37,6 +37,7 @@ HUMAN: Final = 128
 ABRIDGED: Final = 256
 SYNTHETIC: Final = 512
 """An assistant line that the client wrote itself."""
+_LONGEST_KIND: Final = 200
 NO_TIME: Final = -(2**62)
 
 _CACHE_BYTES: Final = 4 << 20
@@ -118,6 +119,7 @@ class TableBuilder:
         return len(table.offset) - 1
 
     def _code(self, kind: str) -> int:
+        kind = kind[:_LONGEST_KIND]
         code = self._codes.get(kind)
         if code is None:
             # A hostile file may name a new type on every line; the table does not grow for it.
