@@ -7,7 +7,8 @@ cost nothing and are no rows. Adding up over files is `session.ledger`'s work, m
 Most of a session file is tool output, so the pass leaves out what it need not decode. A line is left out only
 if the outermost object says, before any other object opens in it, that it is of a type that never carries
 usage, and no answer stands at the end of the same line. Everything else is decoded, in whatever order and
-spacing its keys stand. Not looked for: keys that occur twice, or are spelled with escapes.
+spacing its keys stand. Not looked for: keys that occur twice or are spelled with escapes, and an answer that
+stands between other records on one damaged line.
 """
 
 from __future__ import annotations
