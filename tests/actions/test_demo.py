@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from clew.actions.demo import HOME, MARKER, NotADemoError, is_demo, stories, write_demo
-from clew.actions.demo_shapes import slug
+from clew.store.slugs import folder_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -333,7 +333,7 @@ def test_the_folder_becomes_a_config_folder(tmp_path: Path) -> None:
     on_disk = [path for path in (result.directory / "projects").rglob("*") if path.is_file()]
     assert len(on_disk) == result.files
     assert {path.relative_to(result.directory / "projects").parts[0] for path in on_disk} == {
-        slug(f"{HOME}/{project}") for project in result.projects
+        folder_name(f"{HOME}/{project}") for project in result.projects
     }
     assert all(session.path.is_file() for session in result.sessions)
 

@@ -1,7 +1,8 @@
 """What the recorded sessions say: turns, rounds, input kinds, pairs, sub-agents, titles and files.
 
-The expected texts in `snapshots` were read and found right by eye, line by line against the recordings. After
-a change: `UPDATE_SNAPSHOTS=1 pytest tests/session/test_recorded.py`, then read what differs.
+Of the expected texts in `snapshots` those of about 38 scenarios were read by eye against the recordings; the
+others were written by the code and have still to be read. After a change:
+`UPDATE_SNAPSHOTS=1 pytest tests/session/test_recorded.py`, then read what differs.
 """
 
 from __future__ import annotations

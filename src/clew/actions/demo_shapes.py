@@ -158,13 +158,6 @@ def patch(before: str, after: str) -> list[Json]:
     return hunks
 
 
-def slug(path: str) -> str:
-    """The name of a project's folder: every UTF-16 unit but ASCII letters and digits is a dash."""
-    units = path.encode("utf-16-be")
-    chars = [chr(units[at] << 8 | units[at + 1]) for at in range(0, len(units), 2)]
-    return "".join(char if char.isascii() and char.isalnum() else "-" for char in chars)
-
-
 def uuid_of(name: str) -> str:
     """The uuid of a thing by its name: always the same, and like any other."""
     return str(uuid.UUID(bytes=hashlib.sha256(f"clew demo: {name}".encode()).digest()[:16], version=4))

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, cast
 from clew.actions import demo_shapes as shapes
 from clew.actions.demo_shapes import Json, Value
 from clew.actions.demo_tools import Workbench
+from clew.store.slugs import folder_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,7 +154,7 @@ class _Teller:
             if stream.started is None:
                 stream.started = self.time
             self._event(stream, event)
-        folder = f"projects/{shapes.slug(self.cwd)}"
+        folder = f"projects/{folder_name(self.cwd)}"
         told = [ToldFile(f"{folder}/{self.session}.jsonl", b"".join(self.main.lines), self.time)]
         agents = _mapping(self.head.get("agents"))
         for label, stream in self.streams.items():

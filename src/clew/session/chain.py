@@ -10,8 +10,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from clew.session.graph import BOUNDARY
 from clew.session.ids import id_hash
-from clew.session.nodes import BOUNDARY, Nodes
+from clew.session.nodes import Nodes
 from clew.session.parallel import with_parallel
 from clew.session.session import NO_TIME, SALVAGED
 

@@ -15,7 +15,7 @@ from clew.session.api_rules import ApiProblem, api_problems
 from clew.session.chain import Chain, chain
 from clew.session.drafts import Maker
 from clew.session.eras import MODEL, rules
-from clew.session.nodes import BOUNDARY
+from clew.session.graph import BOUNDARY
 from clew.session.session import SALVAGED, SIDECHAIN
 
 if TYPE_CHECKING:

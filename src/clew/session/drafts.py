@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from clew.format.entry import as_mapping
-from clew.session.nodes import BOUNDARY
+from clew.session.graph import BOUNDARY
 from clew.session.parallel import with_parallel
 from clew.session.session import API_ERROR
 

@@ -10,6 +10,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from clew.format.entry import as_mapping
+from clew.session.graph import BOUNDARY
 from clew.session.ids import IdIndex, id_hash
 from clew.session.session import SALVAGED, SIDECHAIN
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from clew.session.eras import Rules
     from clew.session.session import Session
 
-BOUNDARY: Final = "system/compact_boundary"
 _LINES: Final = frozenset({"user", "assistant", "system", "attachment"})
 _MESSAGES: Final = frozenset({"user", "assistant"})
 
