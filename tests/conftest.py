@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 settings.register_profile(
     "clew", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -66,3 +66,23 @@ def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     _outside.clear()
     yield
     assert not _outside, f"opened outside the test's own folders: {_outside[:5]}"
+
+
+_PLATFORM = ("root reads everything", "needs a path in the way", "asks Linux for the peak", "needs /dev/full",
+             "needs a pseudo-terminal", "no fork here", "no forkserver here")  # fmt: skip
+"""Why a test may be skipped where everything is installed: the system itself lacks what it is about."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,  # pytest goes by the names
+    call: pytest.CallInfo[None],
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """In CI a test that was skipped for want of a component has failed."""
+    report = yield
+    if report.skipped and os.environ.get("CI") == "true" and not hasattr(report, "wasxfail"):
+        reason = str(call.excinfo.value if call.excinfo else "")
+        if not any(known in reason for known in _PLATFORM):
+            report.outcome = "failed"
+            report.longrepr = f"skipped, which nothing may be here: {reason}"
+    return report

@@ -294,10 +294,10 @@ def test_damage_and_unreadable_files_are_told_and_the_rest_counts(
     gone = put(tmp_path, "p/b", raw(answer("msg_3")))
     real = action.open_regular
 
-    def lose(path: str) -> Any:
+    def lose(path: str, **told: bool) -> Any:
         if path == str(gone):
             gone.unlink()
-        return real(path)
+        return real(path, **told)
 
     monkeypatch.setattr(action, "open_regular", lose)
     result = usage(Request(roots=(str(tmp_path),)), now=NOW)

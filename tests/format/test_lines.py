@@ -13,7 +13,18 @@ from hypothesis import strategies as st
 
 from clew.format import lines
 from clew.format.decode import DecodeError, decode
-from clew.format.lines import Abridger, BytesSource, Line, LongLine, join, readline_from, split, stream
+from clew.format.lines import (
+    LONG,
+    Abridger,
+    BytesSource,
+    Line,
+    LongLine,
+    join,
+    readline_from,
+    split,
+    stream,
+    stretches,
+)
 from tests.format.samples import json_values
 from tests.fuzz.lines import files
 
@@ -146,3 +157,24 @@ def test_a_line_of_exactly_the_longest_length_is_held() -> None:
         patch.setattr(lines, "LONG", 8)
         found = list(stream(io.BytesIO(b'{"a":1}\n{"ab":1}\n').readline))
     assert [type(one) for one in found] == [Line, LongLine]
+
+
+@given(st.lists(st.binary(max_size=40).map(lambda data: data.replace(b"a", b"\n")), max_size=20))
+def test_stretches_are_whole_lines_that_join_to_what_was_cut(pieces: list[bytes]) -> None:
+    found = [data[start:end] for data, start, end in stretches(pieces)]
+    assert b"".join(found) == b"".join(pieces)
+    assert all(part.endswith(b"\n") for part in found[:-1])
+    assert all(found)
+
+
+def test_a_stretch_holds_no_line_that_is_too_long() -> None:
+    long = b'{"a":"' + b"x" * (LONG + 5) + b'"}\n'
+    data = b'{"b":1}\n' + long + b'{"c":2}\n' + long[:-3]
+    found = [
+        part[start:end]
+        for part, start, end in stretches(data[at : at + 77_777] for at in range(0, len(data), 77_777))
+    ]
+    assert b"".join(found[:1]) == b'{"b":1}\n'
+    assert any(part.startswith(b'{"a":"xxx') and part.endswith(b'x"}\n') for part in found)
+    assert b'{"c":2}\n' in found
+    assert max(map(len, found)) < 100_000

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import io
 import json
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.format.lines import LONG, BytesSource
+from clew.format.lines import LONG, BytesSource, stretches
 from clew.format.records import Record, scan
 from clew.session.answers import written_to_cache
 from clew.session.pricing import count, read_usage
-from clew.session.usage import Folder, Row, bounded, oldest
+from clew.session.usage import Folder, Row, oldest
 from tests.fuzz.mutate import damaged_file
 
 DATA = Path(__file__).parents[1] / "data"
@@ -386,9 +387,35 @@ def test_a_byte_order_mark_hides_nothing() -> None:
 def test_a_line_too_long_to_hold_still_counts() -> None:
     text = "x" * (LONG + 1000)
     data = raw(user(message={"content": text}), answer(message={"content": [{"type": "text", "text": text}]}))
-    lines = list(bounded(io.BytesIO(data + raw(answer("msg_2"))).readline))
-    assert max(map(len, lines)) < 20_000
-    assert list(Folder().file("f", lines).rows) == ["msg_1", "msg_2"]
+    data += raw(answer("msg_2"))
+    pieces = [data[at : at + 100_000] for at in range(0, len(data), 100_000)]
+    assert max(end - start for _, start, end in stretches(pieces)) < 100_000
+    assert list(Folder().file("f", pieces).rows) == ["msg_1", "msg_2"]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10_000), st.lists(st.integers(1, 4000), min_size=1, max_size=8))
+def test_rows_do_not_depend_on_where_a_file_is_cut(seed: int, sizes: list[int]) -> None:
+    data = damaged_file(Random(seed))
+    pieces: list[bytes] = []
+    at = 0
+    for size in cycle(sizes):
+        pieces.append(data[at : at + size])
+        at += size
+        if at >= len(data):
+            break
+    whole, cut = Folder("calls").file("f", [data]), Folder("calls").file("f", pieces)
+    assert (cut.rows, cut.cwd, cut.damaged) == (whole.rows, whole.cwd, whole.damaged)
+
+
+def test_a_type_inside_of_an_object_in_the_usual_column_hides_no_answer() -> None:
+    usual = raw({"x": "x" * 40, **user()})
+    column = usual.index(b',"type":"user"')
+    odd = raw({"x": {"y": "", "type": "user"}, **answer("msg_2")})
+    pad = b"y" * (column - odd.index(b',"type":"user"'))
+    odd = odd.replace(b'"y":""', b'"y":"' + pad + b'"')
+    assert odd.index(b',"type":"user"') == column
+    assert list(fold(usual + usual + odd)) == ["msg_2"]
 
 
 # --- the oldest line ----------------------------------------------------------------------------------------

@@ -64,16 +64,17 @@ def take_toll(file: SessionFile, *, summaries: Mapping[str, str] | None = None) 
     """Read a file once, for its facts and its usage together."""
     seen, oldest = Summary(), _Oldest()
 
-    def lines(one: Pass) -> Iterator[bytes]:
+    def pieces(one: Pass) -> Iterator[bytes]:
         for item in one.items():
             seen.add(item)
             if isinstance(item, Record):
                 oldest.add(item.facts.time)
-                yield item.raw
+                # A record cut out of a damaged line has no ending of its own.
+                yield item.raw if item.raw.endswith(b"\n") else item.raw + b"\n"
 
     try:
         one = Pass(file.path)
-        usage = Folder().file(file.path, lines(one))
+        usage = Folder().file(file.path, pieces(one))
     except ClewError as error:
         return Skipped(file.path, error.message)
     facts = seen.result(one.extent, summaries=summaries)

@@ -7,7 +7,6 @@ decided in `session.usage`, `session.ledger` and `session.accounts`.
 from __future__ import annotations
 
 import gc
-import io
 import os
 import time
 from contextlib import contextmanager
@@ -17,18 +16,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from clew.errors import ClewError, UsageError
-from clew.format.lines import LONG
 from clew.format.times import iso, milliseconds
 from clew.session.accounts import Question, account
 from clew.session.ledger import Ledger
 from clew.session.periods import BLOCK_MS, moment
 from clew.session.pricing import DATE, SOURCE
-from clew.session.usage import Folder, bounded, oldest
+from clew.session.usage import Folder, oldest
 from clew.store.files import Skipped, Store
 from clew.store.source import open_regular, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
     from clew.session.accounts import Account, By, Group, Sum
@@ -38,7 +36,8 @@ if TYPE_CHECKING:
 _WORTH_ANOTHER: Final = 100_000_000
 """Bytes from which a second process pays for its start."""
 
-_BUFFER: Final = 1 << 20
+_PIECE: Final = 1 << 18
+"""How much is read at a time: what fits the processor's cache."""
 
 _DEPTHS: Final[Mapping[str, Depth]] = {
     "session": "place", "project": "place", "git-branch": "place", "agent": "place", "tool": "calls",
@@ -272,12 +271,13 @@ def _shares(files: Iterable[SessionFile], count: int) -> list[_Files]:
     return shares
 
 
-@contextmanager
-def _lines(path: str) -> Generator[Iterable[bytes]]:
-    descriptor, status = open_regular(path)
-    with io.BufferedReader(io.FileIO(descriptor), _BUFFER) as file:
-        # A file no longer than the longest line that may be held needs no limit on its lines.
-        yield file if status.st_size < LONG else bounded(file.readline)
+def _pieces(path: str) -> Iterator[bytes]:
+    descriptor, _ = open_regular(path, is_listed=True)
+    try:
+        while piece := os.read(descriptor, _PIECE):
+            yield piece
+    finally:
+        os.close(descriptor)
 
 
 def _read_share(
@@ -288,8 +288,7 @@ def _read_share(
     folder = Folder(depth)
     for path, agent in files:
         try:
-            with _lines(path) as lines:
-                ledger.add(folder.file(path, lines, agent=agent))
+            ledger.add(folder.file(path, _pieces(path), agent=agent))
         except ClewError as error:
             unread.append(Skipped(path, error.message))
         except OSError as error:
@@ -368,8 +367,7 @@ class _Places:
         times: list[int] = []
         for file in self._files_of(session):
             try:
-                with _lines(file.path) as lines:
-                    found = oldest(lines)
+                found = oldest(_pieces(file.path))
             except (ClewError, OSError):
                 continue
             if found is not None:

@@ -111,6 +111,45 @@ def stream(readline: Callable[[int], bytes], *, start: int = 0) -> Iterator[Line
         at += long.length
 
 
+def stretches(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, int, int]]:
+    """Cut a file that comes in pieces of any size into stretches of whole lines: bytes, from, to.
+
+    Nothing is copied but lines that lie across two pieces. A line too long to hold comes abridged, or not at
+    all where even that grew too long. The last line may lack its newline.
+    """
+    held: list[bytes] = []
+    size = 0
+    abridge: Abridger | None = None
+    for piece in pieces:
+        start = 0
+        if held:
+            start = piece.find(b"\n") + 1
+            held.append(piece[:start] if start else piece)
+            size += len(held[-1])
+            if abridge is None and size > LONG:
+                abridge = Abridger()
+                for part in held[:-1]:
+                    abridge.feed(part)
+            if abridge is not None:
+                abridge.feed(held.pop())
+            if not start:
+                continue
+            line = b"".join(held) if abridge is None else abridge.finish()
+            if line is not None:
+                yield line, 0, len(line)
+            held, size, abridge = [], 0, None
+        end = piece.rfind(b"\n", start) + 1
+        if end:
+            yield piece, start, end
+            start = end
+        if start < len(piece):
+            held, size = [piece[start:]], len(piece) - start
+    if held:
+        line = b"".join(held) if abridge is None else abridge.finish()
+        if line is not None:
+            yield line, 0, len(line)
+
+
 def _pass_over(first: bytes, readline: Callable[[int], bytes], offset: int) -> LongLine:
     abridge = Abridger()
     abridge.feed(first)

@@ -55,11 +55,12 @@ class Ledger:
         self.damaged += other.damaged
 
     def _add_rows(self, rows: dict[str, Row]) -> None:
-        known, copies = self.rows.setdefault, self.copies
-        for key, row in rows.items():
-            first = known(key, row)
-            if first is not row:
-                copies.setdefault(key, [first]).append(row)
+        known, copies = self.rows, self.copies
+        if shared := known.keys() & rows.keys():
+            for key in shared:
+                copies.setdefault(key, [known[key]]).append(rows[key])
+            rows = {key: row for key, row in rows.items() if key not in shared}
+        known.update(rows)
 
 
 class Owners:

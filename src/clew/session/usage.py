@@ -16,7 +16,7 @@ from __future__ import annotations
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final
 
-from clew.format.lines import LONG, Abridger
+from clew.format.lines import stretches
 from clew.format.times import iso, milliseconds
 from clew.session.answers import (
     CallingMessage,
@@ -30,7 +30,7 @@ from clew.session.answers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from clew.session.answers import Advisers, Answer, Depth, Message, Told
 
@@ -83,10 +83,8 @@ _OTHERS: Final = tuple(
 )  # fmt: skip
 """Types that carry no usage, the frequent ones first."""
 
-_LOOK: Final = 1000
-"""How far into a line its type is looked for."""
-
 _MESSAGE: Final = (b'{"id":"msg_', b'{"model":"')
+_USER: Final = b',"type":"user"'
 _BACKSLASH: Final = 0x5C
 _ANSWER: Final = b'"assistant"'
 _TAIL: Final = 700
@@ -108,43 +106,53 @@ class Folder:
         self._decode = reader(depth)
         self._held: dict[Any, Any] = {}
 
-    def file(self, name: str, lines: Iterable[bytes], *, agent: str | None = None) -> FileUsage:
-        """Fold the raw lines of one file, with their endings; `agent` is the one the file is called after."""
-        pull = iter(lines)
-        first = next(pull, b"")
-        pull = chain((first.removeprefix(_BOM),), pull)
+    def file(self, name: str, pieces: Iterable[bytes], *, agent: str | None = None) -> FileUsage:
+        """Fold the bytes of one file, in pieces of any size; `agent` is the one the file is called after."""
         found = FileUsage(name)
         one = _File(found)
-        if self._depth != "usage":
-            for raw in islice(pull, _HEAD):
-                found.cwd = self._folder_in(raw)
-                self._fold(one, iter((raw,)))
-                if found.cwd is not None:
-                    break
-        self._fold(one, pull)
-        one.write_rows(agent, self._held, is_placed=self._depth != "usage")
+        is_placed = self._depth != "usage"
+        looked = 0
+        for data, start, end in stretches(_without_bom(pieces)):
+            if is_placed and found.cwd is None and looked < _HEAD:
+                for raw in islice(data[start:end].split(b"\n"), _HEAD - looked):
+                    looked += 1
+                    found.cwd = self._folder_in(raw)
+                    if found.cwd is not None:
+                        break
+            self._fold(one, data, start, end)
+        one.write_rows(agent, self._held, is_placed=is_placed)
         return found
 
-    def _fold(self, one: _File, lines: Iterator[bytes]) -> None:
-        """Do the work that is done for every line; nothing else in clew runs as often."""
-        decode = self._decode
+    def _fold(self, one: _File, data: bytes, at: int, stop: int) -> None:
+        """Do the work that is done for every line; nothing else in clew runs as often.
+
+        In a file as the client writes it the message of most answers begins in the same column, and so does
+        the type of most users' lines. So these columns are looked at first.
+        """
+        decode, find, starts = self._decode, data.find, data.startswith
         is_full = self._depth == "calls"
         answers = one.answers
+        answer_at, user_at = one.answer_at, one.user_at
         # The id of the message before, which is apart from one without an id; a user's is any.
         last = ""
-        for raw in lines:
-            at = raw.find(b"{", 1, _LOOK)
+        while at < stop:
+            start = at
+            at = find(b"\n", start, stop) + 1 or stop
             # So the message of an answer begins. To decode a line is never wrong, so a guess will do.
-            if not raw.startswith(_MESSAGE, at):
-                # Backwards: the client writes the type last before the message.
-                at = raw.rfind(b'"type":"', 0, at if at > 0 else _LOOK)
-                if at > 0 and raw[at - 1] != _BACKSLASH:
-                    if raw.startswith(b'user"', at + 8):
-                        if raw.find(_ANSWER, -_TAIL) < 0:
-                            last = "?"
-                            continue
-                    elif raw.startswith(_OTHERS, at + 8) and raw.find(_ANSWER, -_TAIL) < 0:
-                        continue
+            if not starts(_MESSAGE, start + answer_at):
+                kind = "user"
+                if not starts(_USER, start + user_at) or find(b"{", start + 1, start + user_at) >= 0:
+                    kind, column = _look(data, start, at)
+                    if kind == "user":
+                        user_at = column
+                    elif kind == "answer":
+                        answer_at = column
+                tail = at - _TAIL if at - start > _TAIL else start
+                if kind and kind != "answer" and find(_ANSWER, tail, at) < 0:
+                    if kind == "user":
+                        last = "?"
+                    continue
+            raw = data[start:at]
             try:
                 answer = decode(raw)
             except (ValueError, RecursionError):  # msgspec's errors are ValueErrors; so is bad UTF-8
@@ -167,6 +175,7 @@ class Folder:
                 one.add_slowly(raw, last)
                 last = ""
         one.is_parted |= last != ""
+        one.answer_at, one.user_at = answer_at, user_at
 
     def _folder_in(self, raw: bytes) -> str | None:
         """Return the folder that a line names."""
@@ -177,13 +186,30 @@ class Folder:
         return (answer.cwd or None) if isinstance(answer, PlacedAnswer) else None
 
 
+def _look(data: bytes, start: int, end: int) -> tuple[str, int]:
+    """Say what a line is, "" where only decoding it can tell, and in which column that showed."""
+    inner = data.find(b"{", start + 1, end)
+    if data.startswith(_MESSAGE, inner):
+        return "answer", inner - start
+    # Backwards: the client writes the type last before the message.
+    told = data.rfind(b'"type":"', start, inner if inner > 0 else end)
+    if told > start and data[told - 1] != _BACKSLASH:
+        if data.startswith(b'user"', told + 8):
+            return "user", told - 1 - start
+        if data.startswith(_OTHERS, told + 8):
+            return "other", 0
+    return "", 0
+
+
 class _File:
     """The messages of one file while it is gone through."""
 
-    __slots__ = ("_place", "_unnamed", "answers", "calls", "found", "is_parted")
+    __slots__ = ("_place", "_unnamed", "answer_at", "answers", "calls", "found", "is_parted", "user_at")
 
     def __init__(self, found: FileUsage) -> None:
         self.found = found
+        self.answer_at = self.user_at = 0
+        """In which column the message of the last answer began, and the type of the last user's line."""
         self.answers: dict[str, Answer] = {}
         """The first line of each message, with what the API said on the line whose usage counts."""
         self.calls: dict[str, dict[str, str]] = {}
@@ -312,33 +338,26 @@ def _place(answer: PlacedAnswer, agent: str | None, before: Place) -> Place:
     return before if before[1] == who and before[2] == branch else (before[0], who, branch)
 
 
-def bounded(readline: Callable[[int], bytes]) -> Iterator[bytes]:
-    """Give the raw lines that `readline(limit)` reads; of one too long to hold, the same JSON abridged."""
-    while raw := readline(LONG):
-        if len(raw) < LONG or raw.endswith(b"\n"):
-            yield raw
-            continue
-        abridge = Abridger()
-        while raw:
-            abridge.feed(raw)
-            if raw.endswith(b"\n"):
-                break
-            raw = readline(1 << 20)
-        brief = abridge.finish()
-        if brief is not None:
-            yield brief
+def _without_bom(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    pull = iter(pieces)
+    yield next(pull, b"").removeprefix(_BOM)
+    yield from pull
 
 
-def oldest(lines: Iterable[bytes]) -> int | None:
-    """Return the time of the oldest line, in milliseconds."""
+def oldest(pieces: Iterable[bytes]) -> int | None:
+    """Return the time of the oldest line of a file, given in pieces of any size, in milliseconds."""
     best: int | None = None
     # Nearly all times are written in one form, in which they can be compared as they are.
     least = "~"
-    for raw in lines:
+    for raw in chain.from_iterable(
+        data[start:end].split(b"\n") for data, start, end in stretches(_without_bom(pieces))
+    ):
+        if not raw:
+            continue
         try:
             texts = [time_of(raw)]
         except (ValueError, RecursionError):
-            texts = times_of(raw.removeprefix(_BOM))
+            texts = times_of(raw)
         for text in texts:
             if text is None or (text[23:] == "Z" and text >= least):
                 continue

@@ -61,11 +61,15 @@ def reason(error: OSError | ValueError) -> str:
     return str(error) or type(error).__name__
 
 
-def open_regular(path: str) -> tuple[int, os.stat_result]:
-    """Open a regular file for reading and return its descriptor and status; refuse anything else."""
+def open_regular(path: str, *, is_listed: bool = False) -> tuple[int, os.stat_result]:
+    """Open a regular file for reading and return its descriptor and status; refuse anything else.
+
+    `is_listed` says that it was seen to be one just now.
+    """
     try:
-        # First without opening: to open a device can already do something.
-        _refuse_others(path, Path(path).stat())
+        if not is_listed:
+            # First without opening: to open a device can already do something.
+            _refuse_others(path, os.stat(path))  # noqa: PTH116
         descriptor = os.open(path, _FLAGS)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise UnreadableError(path, reason(error)) from error
