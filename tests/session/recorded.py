@@ -51,11 +51,13 @@ def agent_sources(folder: Path, session: Session) -> list[subagents.Source]:
 
 
 def tell(scenario: Path) -> str:
-    """Tell every session of a scenario."""
+    """Tell every session of a scenario, then every file of a sub-agent."""
     told: list[str] = []
     for path in sorted(scenario.glob("projects/*/*.jsonl")):
         if not path.name.startswith("agent-"):
             told += [*_session(path), ""]
+    for path in sorted(scenario.glob("projects/**/agent-*.jsonl")):
+        told += [f"{path.name}: {facts(path).lines} lines", *_conversation(read(path)), ""]
     return "\n".join(told)
 
 
@@ -64,20 +66,7 @@ def _session(path: Path) -> Iterator[str]:
     known = facts(path)
     yield f"{path.name}: {known.kind}, {known.lines} lines, {known.turns} turns, {known.messages} messages"
     yield f"  title {known.title!r} by {known.title_source}"
-    for turn in turns(session):
-        yield from _turn(session, turn)
-    spoken = [
-        f"{session.table.number[i.row]} {i.kind} {i.round}"
-        for i in inputs(session)
-        if i.kind != "tool_result"
-    ]
-    yield "  inputs: " + "; ".join(spoken)
-    odd = pairs(session)
-    for name in ("unpaired_calls", "unpaired_results", "duplicate_calls", "duplicate_results"):
-        if found := getattr(odd, name):
-            yield f"  {name}: " + ", ".join(
-                f"{each.id} line {session.table.number[each.row]}" for each in found
-            )
+    yield from _conversation(session)
     for agent in subagents.agents(session, agent_sources(path.parent, session)):
         yield from _agent(agent, "  ")
     for file in files(session):
@@ -86,6 +75,27 @@ def _session(path: Path) -> Iterator[str]:
             ", ".join(f"{call.name} {session.table.number[call.row]}" for call in file.calls) or "no call"
         )
         yield f"  file {file.path.rpartition('/')[2]}: {written}{copies}"
+
+
+def _conversation(session: Session) -> Iterator[str]:
+    told = turns(session)
+    for turn in told:
+        yield from _turn(session, turn)
+    spoken = [
+        f"{session.table.number[i.row]} {i.kind} {i.round}"
+        for i in inputs(session)
+        if i.kind != "tool_result"
+    ]
+    yield "  inputs: " + "; ".join(spoken)
+    paired = pairs(session)
+    in_turns = {(call.row, call.index) for turn in told for call in turn.calls}
+    if beside := [call for call in paired.calls if (call.row, call.index) not in in_turns]:
+        yield "  calls beside the turns: " + ", ".join(_call(session, call) for call in beside)
+    for name in ("unpaired_calls", "unpaired_results", "duplicate_calls", "duplicate_results"):
+        if found := getattr(paired, name):
+            yield f"  {name}: " + ", ".join(
+                f"{each.id} line {session.table.number[each.row]}" for each in found
+            )
 
 
 def _turn(session: Session, turn: Turn) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clew.session.calls import call_block, pairs, result_block, structured
+from clew.session.calls import call_block, is_stand_in, pairs, result_block, structured
+from clew.session.drafts import SESSION_ENDED
 from tests.builder import Builder, call, text
 
 
@@ -112,6 +113,31 @@ def test_a_result_before_its_call_is_still_its_result() -> None:
 def test_without_a_time_there_is_no_duration() -> None:
     session = Builder().answer(call("t1")).result("t1", timestamp=None).session()
     assert pairs(session).calls[0].duration_ms is None
+
+
+def test_a_result_the_client_wrote_on_resuming_is_a_failed_one_of_no_duration() -> None:
+    begun = Builder().answer(call("t1"), stop="tool_use").wait(86_400)
+    session = begun.result("t1", SESSION_ENDED, is_error=True).session()
+    (found,) = pairs(session).calls
+    assert (found.result_row, found.is_error, found.is_stand_in, found.duration_ms) == (1, True, True, None)
+    assert [is_stand_in(session.entry(row)) for row in (0, 1)] == [False, True]
+
+
+def test_a_failed_result_and_one_that_tells_of_a_stand_in_are_real() -> None:
+    begun = Builder().answer(call("t1"), call("t2"), stop="tool_use").wait(1)
+    session = begun.result("t1", "No such file.", is_error=True).result("t2", SESSION_ENDED).session()
+    assert [(c.is_stand_in, c.duration_ms is None) for c in pairs(session).calls] == [(False, False)] * 2
+    assert not any(is_stand_in(session.entry(row)) for row in range(len(session)))
+
+
+def test_a_line_with_a_real_result_beside_a_stand_in_is_no_stand_in() -> None:
+    results = [
+        {"type": "tool_result", "tool_use_id": "t1", "content": SESSION_ENDED, "is_error": True},
+        {"type": "tool_result", "tool_use_id": "t2", "content": "two"},
+    ]
+    session = Builder().answer(call("t1"), call("t2")).user(results).session()
+    assert [c.is_stand_in for c in pairs(session).calls] == [True, False]
+    assert not is_stand_in(session.entry(2))
 
 
 def test_a_sub_agents_calls_are_marked() -> None:

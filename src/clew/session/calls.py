@@ -8,7 +8,7 @@ message and have no line for the result; they are not listed here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from clew.format.blocks import ServerToolResult, ServerToolUse, ToolResult, ToolUse, blocks
 from clew.format.entry import as_mapping
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from clew.format.entry import Entry
     from clew.session.session import Session
+
+# How the result begins that 2.1.325 writes on resuming for a call the session ended in.
+_NEVER_RECORDED: Final = "[Tool call interrupted: the session ended before this call's result was recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,14 @@ class Call:
     result_row: int | None = None
     is_error: bool = False
     duration_ms: int | None = None
-    """From the line of the call to the line of its result; never below 0."""
+    """From the line of the call to the line of its result; never below 0, and None for a stand-in."""
 
     agent_id: str | None = None
     """The sub-agent that the result names."""
 
     is_sidechain: bool = False
+    is_stand_in: bool = False
+    """Whether the client wrote the result on resuming, as the session had ended without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +77,7 @@ class _Result:
     row: int
     is_error: bool
     agent_id: str | None
+    is_stand_in: bool
 
 
 def pairs(session: Session, rows: Iterable[int] | None = None) -> Pairs:
@@ -120,6 +126,16 @@ def structured(session: Session, call: Call) -> object:
     return None if call.result_row is None else session.entry(call.result_row).tool_use_result
 
 
+def is_stand_in(entry: Entry) -> bool:
+    """Say whether all results an entry brings stand in for some that were never recorded."""
+    found = list(_results_in(entry))
+    return bool(found) and all(map(_stands_in, found))
+
+
+def _stands_in(block: ToolResult) -> bool:
+    return block.is_error and block.text().startswith(_NEVER_RECORDED)
+
+
 def _results(session: Session, rows: Iterable[int]) -> tuple[dict[str, _Result], list[Loose], list[Loose]]:
     """Return the first result by id, the results without id, and the further results."""
     found: dict[str, _Result] = {}
@@ -135,7 +151,7 @@ def _results(session: Session, rows: Iterable[int]) -> tuple[dict[str, _Result],
                 unnamed.append(Loose(None, row))
             elif name not in found:
                 agent = agent_id if isinstance(agent_id, str) else None
-                found[name] = _Result(row, block.is_error, agent)
+                found[name] = _Result(row, block.is_error, agent, _stands_in(block))
             elif not _is_copy(session, found[name].row, row):
                 doubled.append(Loose(name, row))
     return found, unnamed, doubled
@@ -147,6 +163,9 @@ def _paired(session: Session, block: ToolUse, row: int, index: int, result: _Res
         return Call(block.id, block.name, row, index, is_sidechain=is_sidechain)
     began, ended = session.table.time_of(row), session.table.time_of(result.row)
     duration = None if began is None or ended is None else max(0, ended - began)
+    if result.is_stand_in:
+        # Its time is that of the resuming, which may be days later.
+        duration = None
     return Call(
         block.id,
         block.name,
@@ -157,6 +176,7 @@ def _paired(session: Session, block: ToolUse, row: int, index: int, result: _Res
         duration,
         result.agent_id,
         is_sidechain,
+        result.is_stand_in,
     )
 
 
