@@ -65,10 +65,12 @@ _KEPT = (
     "|[\u3400-\u9fff\U00020000-\U0003fffd][\ufe00-\ufe02\U000e0100-\U000e01ef]"
     f"|(?<={_JOINING})[\u200c\u200d](?={_JOINING})"
 )
-_suspect = re.compile(f"[{_SUSPECT}]")
-_run = re.compile(f"[{_SUSPECT}]+\n?")
-_delicate = re.compile("[\u200c\u200d\ufe00-\ufe0f\U000e0020-\U000e007f\U000e0100-\U000e01ef]")
-_token = re.compile(f"(?P<kept>{_KEPT})|(?P<tags>[\U000e0020-\U000e007f]+)|\r\n|[{_SUSPECT}]")
+_RUN = f"[{_SUSPECT}]+\n?"
+_DELICATE = "[\u200c\u200d\ufe00-\ufe0f\U000e0020-\U000e007f\U000e0100-\U000e01ef]"
+_TOKEN = f"(?P<kept>{_KEPT})|(?P<tags>[\U000e0020-\U000e007f]+)|\r\n|[{_SUSPECT}]"
+
+# Made when the first text needs them: most commands write nothing but ASCII, and these take 8 ms.
+_compiled = cache(re.compile)
 _SAFE_ASCII = bytes((0x09, 0x0A, *range(0x20, 0x7F)))
 
 
@@ -117,12 +119,12 @@ def plain(text: str) -> str:
     if text.isascii():
         if not text.encode("ascii").translate(None, _SAFE_ASCII):
             return text
-    elif _suspect.search(text) is None:
+    elif _compiled(_RUN).search(text) is None:
         return text
     # Characters that are honest in some places need the slow, careful reading; most texts have none of them.
-    if text.isascii() or _delicate.search(text) is None:
-        return _run.sub(_draw_run, text)
-    return _token.sub(_draw_token, text)
+    if text.isascii() or _compiled(_DELICATE).search(text) is None:
+        return _compiled(_RUN).sub(_draw_run, text)
+    return _compiled(_TOKEN).sub(_draw_token, text)
 
 
 _blank = re.compile("[ \n\t]+")
@@ -148,7 +150,7 @@ def json_safe(document: str) -> str:
 
     if document.isascii() and not document.encode("ascii").translate(None, _SAFE_ASCII):
         return document
-    return _suspect.sub(escape, document)
+    return _compiled(f"[{_SUSPECT}]").sub(escape, document)
 
 
 def _utf16_units(char: str) -> Iterator[int]:
