@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.session.graph import Graph, IdIndex, is_same_content
+from clew.session.graph import Graph, is_same_content
+from clew.session.ids import IdIndex
 from clew.session.session import Session
 from tests.fuzz.laws import sound
 from tests.session.rows import boundary, line, session
@@ -178,6 +179,13 @@ def test_the_index_finds_the_last_row_of_each_id(keys: list[int]) -> None:
         assert index.last(key) == (rows[-1] if rows else -1)
         assert index.earlier[row] == max((at for at in rows if at < row), default=-1)
     assert index.last(12345678901234) == -1
+
+
+def test_the_way_up_is_the_history_backwards() -> None:
+    graph = tree(line("a"), line("b", "a"), boundary("c", "b"), line("d", "c"), line("e", "d"))
+    assert list(graph.upwards(4)) == [4, 3, 2, 1, 0]
+    assert [list(graph.children(row)) for row in range(5)] == [[1], [], [3], [4], []]
+    assert [graph.has_children(row) for row in range(5)] == [True, False, True, True, False]
 
 
 def test_three_hundred_thousand_records_children_first_and_each_twice_take_linear_time() -> None:

@@ -34,7 +34,7 @@ SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda path: "-".join(path.parts[-2:]))
-def test_a_recorded_scenario_is_told_as_it_was_read_by_eye(scenario: Path) -> None:
+def test_a_recorded_scenario_is_told_as_it_was_read(scenario: Path) -> None:
     expected = SNAPSHOTS / scenario.relative_to(CORPUS).with_suffix(scenario.suffix + ".txt")
     told = tell(scenario)
     if os.environ.get("UPDATE_SNAPSHOTS"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from clew.session.drafts import SESSION_ENDED
 from clew.session.rounds import Rounds, inputs
 from clew.session.session import Session
 from tests.builder import Builder, call
@@ -45,6 +46,12 @@ def test_what_the_client_writes_on_resuming_does_not_end_the_pause() -> None:
         "attachment", attachment={"type": "date"}
     )
     assert rounds(builder.prompt("c"))[-1] == "resume"
+
+
+def test_a_result_the_client_wrote_on_resuming_does_not_end_the_pause() -> None:
+    begun = Builder().prompt("One.").answer(call("t1"), call("t2"), stop="tool_use").wait(86_400)
+    resumed = begun.result("t1", SESSION_ENDED, is_error=True).result("t2", SESSION_ENDED, is_error=True)
+    assert rounds(resumed.prompt("Two."))[-1] == "resume"
 
 
 def test_a_local_command_just_before_means_the_person_was_there() -> None:

@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.format import lines
+from clew.format.records import Record
+from clew.format.skim import Skim
 from clew.session import session as module
 from clew.session.session import (
     ABRIDGED,
@@ -22,6 +24,7 @@ from clew.session.session import (
     TOOL_RESULT,
     TOOL_USE,
     Session,
+    TableBuilder,
     id_hash,
 )
 from tests.fuzz.lines import files
@@ -151,3 +154,20 @@ def _is_object(raw: bytes) -> bool:
         return isinstance(json.loads(raw), dict)
     except (ValueError, UnicodeDecodeError):
         return False
+
+
+def test_lines_beyond_four_gigabytes_find_room_in_the_table() -> None:
+    builder = TableBuilder()
+    far = 5 << 30
+    places = [(1, 0, 10), (2, 10, far), (3, far + 10, 20), (far, far + 30, 5)]
+    for number, offset, length in places:
+        builder.add(Record(number, offset, length, b"{}", Skim(uuid=f"u{number}")))
+    table = builder.table
+    assert list(zip(table.number, table.offset, table.length, strict=True)) == places
+    assert table.last_of(id_hash("u3")) == 2
+
+
+def test_the_length_of_a_line_is_without_its_ending() -> None:
+    one = Session.read(b'{"uuid":"a"} \t\r\n{"uuid":"b"}\n{"uuid":"c"}')
+    assert list(one.table.length) == [12, 12, 12]
+    assert [one.entry(row).uuid for row in range(3)] == ["a", "b", "c"]

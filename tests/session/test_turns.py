@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.session.drafts import SESSION_ENDED
 from clew.session.prompts import read
 from clew.session.session import Session
 from clew.session.turns import Turn, main_rows, turns
@@ -123,9 +124,9 @@ def test_a_sub_agents_prompt_within_the_file_starts_no_turn_of_the_session() -> 
     builder.user("sub", isSidechain=True, parentUuid=None).answer("x", isSidechain=True)
     session = builder.result("t1").answer("b").session()
     (turn,) = turns(session)
-    assert turn.rows == (0, 1, 4, 5)
+    assert list(turn.rows) == [0, 1, 4, 5]
     assert [message.rows for message in turn.messages] == [(1,), (5,)]
-    assert main_rows(session) == [0, 1, 4, 5]
+    assert list(main_rows(session)) == [0, 1, 4, 5]
 
 
 def test_in_a_sub_agents_own_file_its_prompt_is_a_turn() -> None:
@@ -230,6 +231,12 @@ def test_the_clients_own_word_on_resuming_does_not_make_a_turn_longer() -> None:
         Builder().prompt("a").answer("b").wait(3600).answer("No response requested.", model="<synthetic>")
     )
     assert turns(builder.session())[0].duration_ms == 1000
+
+
+def test_a_result_the_client_wrote_on_resuming_does_not_make_a_turn_longer() -> None:
+    begun = Builder().prompt("Go.").wait(2).answer(call("t1"), stop="tool_use").wait(86_400)
+    (turn,) = turns(begun.result("t1", SESSION_ENDED, is_error=True).session())
+    assert (turn.status, turn.duration_ms) == ("incomplete", 3000)
 
 
 def test_a_prompt_without_a_time_starts_with_its_answer() -> None:

@@ -6,19 +6,20 @@ One pass over each file feeds the check and the line table; nothing of its conte
 from __future__ import annotations
 
 import time
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clew.actions.opening import agent_files, find_file, open_store
 from clew.actions.passes import sweep
 from clew.errors import ClewError
-from clew.format.records import Record, read
+from clew.format.records import read
 from clew.session.chain import chain
 from clew.session.check import Checker
 from clew.session.eras import rules
-from clew.session.graph import BOUNDARY, NONE, Graph
+from clew.session.graph import BOUNDARY, NONE, Graph, Links
 from clew.session.parallel import with_parallel
-from clew.session.session import API_ERROR, SIDECHAIN, Session, TableBuilder
+from clew.session.session import API_ERROR, SIDECHAIN, Session
 from clew.store.heads import group_agents
 from clew.store.live import liveness
 from clew.store.source import FileSource
@@ -117,12 +118,9 @@ def check_file(file: SessionFile) -> Checked:
     """Check one file."""
     with FileSource(file.path) as source:
         checker = Checker(name=file.id, is_live=_is_live(file, source), source=source)
-        builder = TableBuilder()
         for item in read(source.readline()):
             checker.add(item)
-            if isinstance(item, Record):
-                builder.add(item)
-        session = Session(source, builder.table, name=file.id)
+        session = Session(source, checker.table, name=file.id)
         is_empty = not _has_conversation(session)
         if is_empty:
             return Checked(file, checker.finish(), False, is_empty=True, was_cut=source.was_cut)
@@ -131,28 +129,30 @@ def check_file(file: SessionFile) -> Checked:
         has_words = any(
             session.table.kind_of(row) in _SAID and not flags[row] & API_ERROR for row in path.rows
         )
-        reach = None if path.refused else _reach(session, path)
-        report = checker.finish(refused=path.refused, reach=reach)
+        links = Links(session.table)
+        reach = None if path.refused else _reach(session, path, Graph(session, links=links))
+        report = checker.finish(refused=path.refused, reach=reach, links=links)
         return Checked(file, report, path.refused is None and has_words, was_cut=source.was_cut)
 
 
-def _reach(session: Session, path: Chain) -> tuple[int, int]:
+def _reach(session: Session, path: Chain, graph: Graph) -> tuple[int, int]:
     """Return how many lines of the conversation hang on the path to its end, and how many there are.
 
     A branch that was left hangs on it, and so does what a compaction took out; a tree of its own does not.
     """
-    graph = Graph(session)
     unknown, yes, no = 0, 1, 2
     state = bytearray(len(session))
-    for row in (*path.before_cut, *with_parallel(session, path, rules())):
-        state[row] = yes
-    history = graph.history(path.leaf) if path.leaf is not None else []
-    cut = max((at for at, row in enumerate(history) if session.table.kind_of(row) == BOUNDARY), default=-1)
-    # The client does not look above a compaction; what is there was read before.
-    for row in history[: cut + 1]:
-        state[row] = yes
+    for rows in (path.before_cut, with_parallel(session, path, rules())):
+        for row in rows:
+            state[row] = yes
+    is_above = False
+    for row in graph.upwards(path.leaf) if path.leaf is not None else ():
+        # The client does not look above a compaction; what is there was read before.
+        is_above = is_above or session.table.kind_of(row) == BOUNDARY
+        if is_above:
+            state[row] = yes
     for start in range(len(session)):
-        way: list[int] = []
+        way = array("i")
         row = start
         while row >= 0 and state[row] == unknown:
             way.append(row)
@@ -160,7 +160,7 @@ def _reach(session: Session, path: Chain) -> tuple[int, int]:
         found = yes if row >= 0 and state[row] == yes else no
         for row in way:
             state[row] = found
-    spoken = [state[row] for row in range(len(session)) if _is_said(session, row) and graph.is_node(row)]
+    spoken = bytes(state[row] for row in graph.nodes() if _is_said(session, row))
     return spoken.count(yes), len(spoken)
 
 

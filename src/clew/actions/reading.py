@@ -18,7 +18,7 @@ from clew.format.decode import DecodeError, decode
 from clew.session.branches import branches, leaves
 from clew.session.chain import chain
 from clew.session.eras import rules
-from clew.session.graph import Graph
+from clew.session.graph import NONE, Graph
 from clew.session.session import SALVAGED, SIDECHAIN, TOOL_RESULT, Session
 from clew.session.subagents import Agent, Source, agents
 from clew.session.turns import main_rows, turns
@@ -222,9 +222,9 @@ def read_turns(
         rows = way_to(session, graph, find_branch(session, graph, active, branch).row)
     else:
         rows = main_rows(session)
-    found = turns(session, rows)
+    found = turns(session, rows, graph=graph)
     on_active = bytearray(len(session))
-    for row in graph.history(active) if active is not None else ():
+    for row in graph.upwards(active) if active is not None else ():
         on_active[row] = 1
     return Reading(
         opened,
@@ -266,7 +266,7 @@ def _before(rows: Sequence[int], found: tuple[Turn, ...]) -> Sequence[int]:
 
 
 def _places(session: Session, found: tuple[Turn, ...]) -> array[int]:
-    places = array("i", b"\xff\xff\xff\xff" * len(session))
+    places = array("i", [NONE]) * len(session)
     for at, turn in enumerate(found):
         for row in turn.rows:
             places[row] = at
@@ -285,17 +285,20 @@ def _damage(opened: Opened, found: tuple[Turn, ...]) -> Mapping[int, Sequence[Fr
     return damage
 
 
-def way_to(session: Session, graph: Graph, end: int) -> list[int]:
+def way_to(session: Session, graph: Graph, end: int) -> Sequence[int]:
     """Return the rows from the very beginning to `end`, the parallel calls and results beside it too."""
     table = session.table
-    path = graph.history(end)
-    if len(path) == 1 and path[0] == end and not graph.is_node(end):
+    path = array("i", graph.upwards(end))
+    path.reverse()
+    if len(path) == 1 and not graph.is_node(end):
         return [row for row in main_rows(session) if row <= end]
-    place = {row: at for at, row in enumerate(path)}
+    place = array("i", [NONE]) * len(session)
+    for at, row in enumerate(path):
+        place[row] = at
     answers = {table.message[row] for row in path if table.message[row]}
-    order = [(at, -1, row) for row, at in place.items()]
+    beside: list[tuple[int, int]] = []
     for row in graph.nodes():
-        if row in place:
+        if place[row] >= 0:
             continue
         over = graph.parent[row]
         is_part = table.message[row] in answers and bool(table.message[row])
@@ -303,12 +306,17 @@ def way_to(session: Session, graph: Graph, end: int) -> list[int]:
         is_same_side = over < 0 or not (table.flags[row] ^ table.flags[over]) & SIDECHAIN
         if (is_part or (is_result and table.message[over])) and is_same_side:
             anchor = over
-            while anchor >= 0 and anchor not in place:
+            while anchor >= 0 and place[anchor] < 0:
                 anchor = graph.parent[anchor]
             if anchor >= 0:
-                order.append((place[anchor], row, row))
-    order.sort()
-    return [row for _, _, row in order]
+                beside.append((place[anchor], row))
+    way = array("i")
+    done = 0
+    for at, row in sorted(beside):
+        way += path[done : at + 1]
+        done = at + 1
+        way.append(row)
+    return way + path[done:]
 
 
 def find_line(session: Session, uuid: str) -> int:

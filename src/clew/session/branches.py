@@ -14,7 +14,7 @@ from clew.session.graph import BOUNDARY, NONE, Graph
 from clew.session.session import COMPACT_SUMMARY, HUMAN, SIDECHAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from clew.session.session import Session
 
@@ -156,20 +156,18 @@ def _why(session: Session, row: int, active: int | None, shared: int, *, is_talk
     return "branch" if is_talk else "parallel"
 
 
-def _downwards(graph: Graph) -> list[int]:
-    """Return the nodes so that each comes after what it hangs on, through the compactions."""
+def _downwards(graph: Graph) -> Iterator[int]:
+    """Give the nodes so that each comes after what it hangs on, through the compactions."""
     above = graph.above
     done = bytearray(len(above))
-    order: list[int] = []
     for start in graph.nodes():
-        way: list[int] = []
+        way = array("i")
         row = start
         while row >= 0 and not done[row]:
             done[row] = 1
             way.append(row)
             row = above[row]
-        order.extend(reversed(way))
-    return order
+        yield from reversed(way)
 
 
 def _off_path(session: Session, graph: Graph, active: int | None) -> tuple[array[int], bytearray]:
@@ -181,10 +179,10 @@ def _off_path(session: Session, graph: Graph, active: int | None) -> tuple[array
     table = session.table
     above, flags, message = graph.above, table.flags, table.message
     is_model = [kind == "assistant" for kind in table.kinds]
-    shared = array("i", b"\xff\xff\xff\xff" * len(table))
+    shared = array("i", [NONE]) * len(table)
     talks = bytearray(len(table))
-    spoken = array("q", bytes(8 * len(table)))
-    for row in graph.history(active) if active is not None else ():
+    spoken = array("q", [0]) * len(table)
+    for row in graph.upwards(active) if active is not None else ():
         shared[row] = row
     for row in _downwards(graph):
         over = above[row]
@@ -200,7 +198,7 @@ def _off_path(session: Session, graph: Graph, active: int | None) -> tuple[array
 def _turns(session: Session, graph: Graph, is_turn: Callable[[int], bool] | None) -> array[int]:
     """Return for each row how many turns lead to it."""
     above, flags = graph.above, session.table.flags
-    turns = array("i", bytes(4 * len(above)))
+    turns = array("i", [0]) * len(above)
     for row in _downwards(graph):
         over = above[row]
         starts = bool(flags[row] & HUMAN) if is_turn is None else is_turn(row)

@@ -6,6 +6,7 @@ What is chosen here is what the model will see; `clew.session.graph` has the who
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -17,7 +18,7 @@ from clew.session.parallel import with_parallel
 from clew.session.session import NO_TIME, SALVAGED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from clew.session.eras import Rules
     from clew.session.session import Session
@@ -33,7 +34,7 @@ _BRIDGED_MS: Final = 5000
 class Chain:
     """The path from a root, or from a compaction, to the leaf."""
 
-    rows: tuple[int, ...]
+    rows: Sequence[int]
     leaf: int | None
     refused: str | None = None
     """Why the client would not resume, in its own words."""
@@ -41,13 +42,13 @@ class Chain:
     inferred: frozenset[int] = frozenset()
     """Rows whose parent is missing and was taken to be another line of about the same time."""
 
-    before_cut: tuple[int, ...] = ()
+    before_cut: Sequence[int] = ()
     """The rows that a compaction took out."""
 
     preserved: tuple[int, ...] = ()
     """The rows from before the compaction that it kept."""
 
-    known: tuple[int, ...] = ()
+    known: Sequence[int] = ()
     """The rows the client has in hand when it looks for more of an answer."""
 
     places: Mapping[int, int] = field(default_factory=dict[int, int])
@@ -76,7 +77,7 @@ def chain(session: Session, rules: Rules, *, at: str | None = None) -> Chain:
 def find_leaf(nodes: Nodes) -> int | None:
     """Return the row the conversation ends in."""
     rules = nodes.rules
-    rows = sorted(nodes.eligible(), key=nodes.place)
+    rows = nodes.placed()
     if not rows:
         return None
     if rules.leaf == "time":
@@ -91,17 +92,17 @@ def find_leaf(nodes: Nodes) -> int | None:
     return start
 
 
-def _newest(nodes: Nodes, rows: list[int]) -> int:
+def _newest(nodes: Nodes, rows: Sequence[int]) -> int:
     """Return the row with the greatest time; the first on a tie. Without a time none wins or loses."""
     time = nodes.session.table.time
     best = rows[0]
-    for row in rows[1:]:
+    for row in rows:
         if time[row] != NO_TIME and time[best] != NO_TIME and time[row] > time[best]:
             best = row
     return best
 
 
-def _newest_descendant(nodes: Nodes, rows: list[int], start: int) -> int:
+def _newest_descendant(nodes: Nodes, rows: Sequence[int], start: int) -> int:
     """Return the newest of `start` and the lines below it; the last on a tie."""
     # The last line has descendants only in a file whose lines were shuffled or written twice.
     table = nodes.session.table
@@ -117,7 +118,7 @@ def _newest_descendant(nodes: Nodes, rows: list[int], start: int) -> int:
     return max(candidates, key=lambda row: (table.time[row], row), default=start)
 
 
-def _hinted(nodes: Nodes, rows: list[int]) -> tuple[int, bool] | None:
+def _hinted(nodes: Nodes, rows: Sequence[int]) -> tuple[int, bool] | None:
     """Return the line the last `last-prompt` entry names, and whether it is to be just that one."""
     hint = _last_prompt(nodes)
     if hint is None:
@@ -132,7 +133,7 @@ def _hinted(nodes: Nodes, rows: list[int]) -> tuple[int, bool] | None:
 def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
     """Say whether a line lies on the path to `start`, or beside it as part of an answer on that path."""
     seen = bytearray(len(nodes.session))
-    found: list[int] = []
+    found = array("i")
     above: int | None = start
     while above is not None and not seen[above]:
         seen[above] = 1
@@ -141,7 +142,8 @@ def _leads_to(nodes: Nodes, row: int, start: int) -> bool:
         above = nodes.parent(above)
     if seen[row]:
         return True
-    path = Chain(tuple(reversed(found)), start, known=tuple(nodes.rows))
+    found.reverse()
+    path = Chain(found, start, known=nodes.rows)
     return nodes.rules.recovers_parallel and row in with_parallel(nodes.session, path, nodes.rules)
 
 
@@ -176,12 +178,12 @@ def _last_prompt(nodes: Nodes) -> tuple[int, int | None] | None:
 # The path ---------------------------------------------------------------------------------------
 
 
-def walk(nodes: Nodes, leaf: int) -> tuple[list[int], frozenset[int], bool]:
+def walk(nodes: Nodes, leaf: int) -> tuple[array[int], frozenset[int], bool]:
     """Return the rows from a root to `leaf`, those whose parent was inferred, and whether a cycle was met.
 
     Progress lines are walked through: what hangs on one hangs on what it hangs on.
     """
-    path: list[int] = []
+    path = array("i")
     seen = bytearray(len(nodes.session))
     inferred: set[int] = set()
     moments: _Moments | None = None
@@ -244,34 +246,41 @@ class _Moments:
         return rows[at] if at >= 0 and when - self._time[rows[at]] <= _BRIDGED_MS else None
 
 
-def _to_message(nodes: Nodes, path: list[int], inferred: frozenset[int]) -> tuple[list[int], frozenset[int]]:
+def _to_message(
+    nodes: Nodes, path: array[int], inferred: frozenset[int]
+) -> tuple[array[int], frozenset[int]]:
     """End the path in a message, and add the client's own lines that hang behind it."""
     last = next((row for row in reversed(path) if nodes.is_message(row)), None)
     if last is None:
         # Nothing was said on this path: the last message of the file it is.
-        rows = [row for row in nodes.eligible() if nodes.is_message(row)]
-        if not rows:
+        for row in nodes.eligible():
+            last = row if nodes.is_message(row) else last
+        if last is None:
             return path, inferred
-        path, inferred, _ = walk(nodes, rows[-1])
-        last = rows[-1]
+        path, inferred, _ = walk(nodes, last)
     path = path[: path.index(last) + 1]
     todo = list(reversed(nodes.children(last)))
-    found = set(path)
+    found = bytearray(len(nodes.session))
+    for row in path:
+        found[row] = 1
     while todo:
         row = todo.pop()
-        if row in found or nodes.is_message(row) or nodes.is_boundary(row) or nodes.is_sidechain(row):
+        if found[row] or nodes.is_message(row) or nodes.is_boundary(row) or nodes.is_sidechain(row):
             continue
-        found.add(row)
+        found[row] = 1
         path.append(row)
         todo.extend(reversed(nodes.children(row)))
     return path, inferred
 
 
-def _cut(nodes: Nodes, path: list[int], leaf: int, inferred: frozenset[int]) -> Chain:
+def _cut(nodes: Nodes, path: array[int], leaf: int, inferred: frozenset[int]) -> Chain:
     """Cut the path at its last compaction."""
     cut = next((at for at in range(len(path) - 1, -1, -1) if nodes.is_boundary(path[at])), 0)
-    before, kept = path[:cut], path[cut:]
-    gone = {*before, *nodes.forgotten}
-    known = tuple(row for row in nodes.rows if row not in gone)
+    is_gone = bytearray(len(nodes.session))
+    for rows in (path[:cut], nodes.forgotten):
+        for row in rows:
+            is_gone[row] = 1
+    gone = array("i", (row for row, one in enumerate(is_gone) if one))
+    known = array("i", (row for row in nodes.rows if not is_gone[row]))
     places = {row: first for row in known if (first := nodes.first_place(row)) != row}
-    return Chain(tuple(kept), leaf, None, inferred, tuple(sorted(gone)), nodes.preserved, known, places)
+    return Chain(path[cut:], leaf, None, inferred, gone, nodes.preserved, known, places)

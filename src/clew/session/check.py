@@ -24,13 +24,14 @@ from clew.session.api_rules import MANY_IMAGES, MOST_IMAGE_BYTES, MOST_IMAGE_PIX
 from clew.session.graph import BOUNDARY, MISSING, NODE, Links
 from clew.session.ids import IdIndex, id_hash
 from clew.session.problems import Code, Problem, Severity, problem
-from clew.session.session import SIDECHAIN
+from clew.session.session import TableBuilder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from clew.format.lines import Source
     from clew.format.salvage import Damage
+    from clew.session.session import Table
 
 _MOST: Final = 10_000
 """Problems of one code that are listed singly; the rest are counted."""
@@ -94,7 +95,9 @@ class Checker:
         self._most = most
         self._problems: list[Problem] = []
         self._counts: Counter[Code] = Counter()
-        self._rows = _Rows()
+        self._builder = TableBuilder()
+        self._digests = array("q")
+        self._superseded = bytearray()
         self._calls = _Ids()
         self._results = _Ids()
         self._leaves: list[tuple[int, int]] = []
@@ -110,6 +113,11 @@ class Checker:
         self._last_message: int | None = None
         self._is_error_last = False
 
+    @property
+    def table(self) -> Table:
+        """The line table of what was taken so far."""
+        return self._builder.table
+
     def add(self, item: Record | Fragment) -> None:
         """Take the next record or fragment of the file."""
         if isinstance(item, Fragment):
@@ -118,15 +126,21 @@ class Checker:
             self._record(item)
         self._before = item
 
-    def finish(self, *, refused: str | None = None, reach: tuple[int, int] | None = None) -> Report:
+    def finish(
+        self,
+        *,
+        refused: str | None = None,
+        reach: tuple[int, int] | None = None,
+        links: Links | None = None,
+    ) -> Report:
         """Return what was found.
 
         `refused` is why the client would not resume; `reach` how many lines of the conversation lie on the
-        path to its end, and how many there are.
+        path to its end, and how many there are; `links` are those of the table, where they were made already.
         """
         if isinstance(self._before, Record) and not self._before.is_terminated:
-            self._say("missing-newline", len(self._rows) - 1)
-        self._graph()
+            self._say("missing-newline", len(self.table) - 1)
+        self._graph(links or Links(self.table))
         self._pairs()
         self._end()
         if reach is not None and reach[0] * 2 < reach[1]:
@@ -145,8 +159,8 @@ class Checker:
     def _say(self, code: Code, row: int, detail: str = "", severity: Severity | None = None) -> None:
         self._counts[code] += 1
         if self._counts[code] <= self._most:
-            rows = self._rows
-            line, offset, length = rows.number[row], rows.offset[row], rows.length[row]
+            table = self.table
+            line, offset, length = table.number[row], table.offset[row], table.length[row]
             found = problem(code, detail, line=line, offset=offset, length=length, severity=severity)
             self._problems.append(found)
 
@@ -166,7 +180,11 @@ class Checker:
 
     def _record(self, record: Record) -> None:
         facts = record.facts
-        row = self._rows.add(record)
+        row = self._builder.add(record)
+        has_id = facts.uuid is not None
+        self._digests.append(
+            hash((record.raw.strip(), record.is_abridged and record.length)) if has_id else 0
+        )
         before = self._before
         if not record.is_whole and isinstance(before, Record) and before.number == record.number:
             self._say("glued", row)
@@ -277,12 +295,10 @@ class Checker:
 
     # At the end -----------------------------------------------------------------------------------
 
-    def _graph(self) -> None:
-        rows = self._rows
-        links = Links(rows.uuid, rows.parent, rows.flags)
+    def _graph(self, links: Links) -> None:
         ids, marks = links.ids, links.marks
-        rows.superseded = bytearray(
-            bool(key) and not mark & NODE for key, mark in zip(rows.uuid, marks, strict=True)
+        self._superseded = bytearray(
+            bool(key) and not mark & NODE for key, mark in zip(self.table.uuid, marks, strict=True)
         )
         for row, mark in enumerate(marks):
             if mark & MISSING:
@@ -305,15 +321,15 @@ class Checker:
         other = ids.earlier[row]
         while other >= 0:
             count += 1
-            is_same &= self._rows.digest[other] == self._rows.digest[row]
+            is_same &= self._digests[other] == self._digests[row]
             other = ids.earlier[other]
         self._say("duplicate-uuid" if is_same else "conflicting-uuid", row, f"{count} times, here the last")
 
     def _pairs(self) -> None:
-        superseded = self._rows.superseded
+        superseded = self._superseded
         calls, results = self._calls.without(superseded), self._results.without(superseded)
         of_calls, of_results = IdIndex(calls.key), IdIndex(results.key)
-        first = array("L", calls.row)
+        first = array("i", calls.row)
         for at, over in enumerate(of_calls.earlier):
             if over >= 0:
                 first[at] = first[over]
@@ -348,43 +364,12 @@ class Checker:
             self._file("name-differs", f"{self._name[:80]} holds {names[0][:80]}")
 
 
-class _Rows:
-    """Where the records are, and their ids as hashes: columns, not one object a line."""
-
-    def __init__(self) -> None:
-        self.number = array("L")
-        self.offset = array("Q")
-        self.length = array("L")
-        self.uuid = array("q")
-        self.parent = array("q")
-        self.digest = array("q")
-        self.flags = array("B")
-        self.superseded = bytearray()
-
-    def __len__(self) -> int:
-        return len(self.number)
-
-    def add(self, record: Record) -> int:
-        facts = record.facts
-        has_id = facts.uuid is not None
-        self.number.append(record.number)
-        self.offset.append(record.offset)
-        # Without the line ending, which only some records have with them.
-        blanks = 0 if record.is_abridged else len(record.raw) - len(record.raw.rstrip(b" \t\r\n"))
-        self.length.append(record.length - blanks)
-        self.uuid.append(id_hash(facts.uuid))
-        self.parent.append(id_hash(facts.parent_uuid))
-        self.digest.append(hash((record.raw.strip(), record.is_abridged and record.length)) if has_id else 0)
-        self.flags.append(SIDECHAIN if facts.is_sidechain else 0)
-        return len(self.number) - 1
-
-
 class _Ids:
     """Ids as hashes, and the rows they were met in."""
 
     def __init__(self) -> None:
         self.key = array("q")
-        self.row = array("L")
+        self.row = array("i")
 
     def add(self, key: int, row: int) -> None:
         self.key.append(key)

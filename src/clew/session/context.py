@@ -6,6 +6,7 @@ Here every line that is left out is named with the reason, and what the API woul
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -16,10 +17,11 @@ from clew.session.chain import Chain, chain
 from clew.session.drafts import Maker
 from clew.session.eras import MODEL, rules
 from clew.session.graph import BOUNDARY
+from clew.session.ids import NONE, id_hash
 from clew.session.session import SALVAGED, SIDECHAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from clew.session.session import Session
 
@@ -77,7 +79,7 @@ def context(
         leaf=session.entry(path.leaf).uuid if path.leaf is not None else None,
         messages=messages,
         rows=tuple(tuple(draft.rows) for draft in drafts),
-        left_out=tuple(_left_out(session, path, conversation, sent, maker.reasons)),
+        left_out=tuple(_left_out(session, path, conversation, sent, maker.reason)),
         refused=path.refused,
         reachable_lines=len(sent),
         conversation_lines=len(conversation),
@@ -136,43 +138,56 @@ def asked_model(session: Session, rows: Sequence[int]) -> str:
     return MODEL
 
 
-def _conversation_rows(session: Session) -> list[int]:
+def _conversation_rows(session: Session) -> array[int]:
     """Return the rows that carry conversation: user and assistant lines, local commands, compactions."""
     table = session.table
     wanted = [
         kind in {"user", "assistant", "system/local_command"} or kind.startswith("attachment")
         for kind in table.kinds
     ]
-    return [row for row in range(len(table)) if wanted[table.kind[row]]]
+    return array("i", (row for row, code in enumerate(table.kind) if wanted[code]))
 
 
-def _compacted(session: Session, path: Chain) -> set[int]:
-    """Return the rows a path goes back to over its compactions: what they follow, and what is above that."""
-    found: set[int] = set()
-    row = path.rows[0] if path.rows and session.table.kind_of(path.rows[0]) == BOUNDARY else None
-    while row is not None and row not in found:
-        found.add(row)
-        entry = session.entry(row)
-        above = entry.parent_uuid or entry.logical_parent_uuid
-        row = session.row(above) if above is not None else None
+def _before_cut(session: Session, path: Chain) -> bytearray:
+    """Say of each row whether a compaction of the path took it out.
+
+    That is what the client tells, and what the path goes back to over its compactions: what they follow, and
+    what is above that.
+    """
+    table = session.table
+    found = bytearray(len(table))
+    row = path.rows[0] if path.rows and table.kind_of(path.rows[0]) == BOUNDARY else NONE
+    unnamed = {0, id_hash("")}
+    while row >= 0 and not found[row]:
+        found[row] = 1
+        above = table.parent[row]
+        if above in unnamed:
+            above = id_hash(session.entry(row).logical_parent_uuid)
+        row = table.last_of(above)
+    for row in path.before_cut:
+        found[row] = 1
     return found
 
 
 def _left_out(
-    session: Session, path: Chain, conversation: Iterable[int], sent: set[int], reasons: Mapping[int, str]
+    session: Session,
+    path: Chain,
+    conversation: Iterable[int],
+    sent: set[int],
+    reason_of: Callable[[int], str | None],
 ) -> Iterable[LeftOut]:
     table = session.table
-    cut = {*path.before_cut, *_compacted(session, path)}
+    is_cut = _before_cut(session, path)
     for row in conversation:
         if row in sent:
             continue
-        reason = reasons.get(row)
+        reason = reason_of(row)
         if reason is None:
             if table.flags[row] & SALVAGED:
                 reason = "on a damaged line the client does not read"
             elif table.flags[row] & SIDECHAIN:
                 reason = "belongs to a sub-agent"
-            elif row in cut:
+            elif is_cut[row]:
                 reason = "before the compaction"
             else:
                 reason = "on another branch"

@@ -73,7 +73,9 @@ class Maker:
         self.session = session
         self.era = era
         self.model = model
-        self.reasons: dict[int, str] = {}
+        # Of each row the place of its reason among the few there are.
+        self._reasons = bytearray(len(session))
+        self._words = [""]
         self._renames = dict(era.renames)
 
     def drafts(self, path: Chain) -> list[Draft]:
@@ -98,18 +100,19 @@ class Maker:
 
     def _line(self, row: int) -> Draft | None:
         kind = self.session.table.kind_of(row)
-        entry = self.session.entry(row)
         if kind == "user":
+            entry = self.session.entry(row)
             return Draft("user", self._said(entry.content), [row], is_prompt=True)
         if kind == "assistant":
             if self.session.table.flags[row] & API_ERROR:
                 return self._drop(row, "an API error, not an answer")
+            entry = self.session.entry(row)
             blocks = self._answer(entry.content, entry.model)
             if not blocks and entry.content:
                 return self._drop(row, f"thinking of another model than {self.model}")
             return Draft("assistant", blocks, [row], entry.message_id)
         if kind == "system/local_command" and self.era.sends_local_command:
-            return Draft("user", _blocks(entry.content), [row], is_local=True)
+            return Draft("user", _blocks(self.session.entry(row).content), [row], is_local=True)
         if kind == BOUNDARY:
             return self._drop(row, "marks the compaction")
         if kind.startswith("attachment"):
@@ -145,7 +148,13 @@ class Maker:
         return blocks
 
     def _drop(self, row: int, reason: str) -> None:
-        self.reasons[row] = reason
+        if reason not in self._words:
+            self._words.append(reason)
+        self._reasons[row] = self._words.index(reason)
+
+    def reason(self, row: int) -> str | None:
+        """Return why a row of the path is not sent; None for one that is, or is on no path."""
+        return self._words[self._reasons[row]] or None
 
     # The end ------------------------------------------------------------------------------------
 

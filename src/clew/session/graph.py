@@ -9,13 +9,14 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Final
 
-from clew.session.ids import NONE, IdIndex, id_hash
+from clew.session.ids import NONE, id_hash
 from clew.session.session import SIDECHAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from clew.session.session import Session
+    from clew.session.ids import IdIndex
+    from clew.session.session import Session, Table
 
 BOUNDARY: Final = "system/compact_boundary"
 
@@ -23,34 +24,38 @@ NODE: Final = 1
 MISSING: Final = 2
 INFERRED: Final = 4
 CUT: Final = 8
+HAS_CHILDREN: Final = 16
 
 
 class Links:
-    """The parents of some rows, by three columns: the hashes of uuid and parent, and the flags."""
+    """The parents of the rows of a table, by their columns alone."""
 
     __slots__ = ("cycles", "ids", "marks", "parent")
 
-    def __init__(self, uuid: Sequence[int], named: Sequence[int], flags: Sequence[int]) -> None:
-        self.ids = IdIndex(uuid)
-        self.marks = bytearray(len(uuid))
-        """For each row NODE, MISSING, INFERRED and CUT, as they apply."""
-        self.parent = _parents(uuid, named, flags, self.ids, self.marks)
+    def __init__(self, table: Table) -> None:
+        self.ids = table.ids()
+        self.marks = bytearray(len(table))
+        """For each row NODE, MISSING, INFERRED, CUT and HAS_CHILDREN, as they apply."""
+        self.parent = _parents(table, self.ids, self.marks)
         found = _cut_cycles(self.parent, self.marks, INFERRED)
         self.cycles = tuple(cycle for cycle in found if self.marks[cycle[0]] & CUT)
+        for over in self.parent:
+            if over >= 0:
+                self.marks[over] |= HAS_CHILDREN
 
 
 class Graph:
-    """What follows what. Rows are those of the session's table; a node is the last row of a uuid."""
+    """What follows what. Rows are those of the session's table; a node is the last row of a uuid.
+
+    `links` are those of the table, where they were made already.
+    """
 
     __slots__ = ("_first", "_ids", "_marks", "_next", "above", "cycles", "joins", "loose_joins", "parent")
 
-    def __init__(self, session: Session) -> None:
-        table = session.table
-        count = len(table)
-        links = Links(table.uuid, table.parent, table.flags)
-        ids, marks = links.ids, links.marks
-        self._ids = ids
-        self._marks = marks
+    def __init__(self, session: Session, *, links: Links | None = None) -> None:
+        links = links or Links(session.table)
+        self._ids = links.ids
+        self._marks = links.marks
         self.parent = links.parent
         """For each row the row it hangs on, -1 for none: `parentUuid`, mended where it led nowhere."""
         self.cycles = links.cycles
@@ -60,17 +65,12 @@ class Graph:
         """For each compaction the row it follows, by `logicalParentUuid` or, without one, by order."""
         self.loose_joins: frozenset[int]
         """The compactions whose `logicalParentUuid` names no line of the file."""
-        self.above = array("i", self.parent)
+        self.above: array[int]
         """As `parent`, with each compaction joined to what it follows: the way through the whole history."""
-        self.joins, self.loose_joins = _join(session, ids, self.above, marks)
+        self.above, self.joins, self.loose_joins = _join(session, links)
 
-        self._first = array("i", b"\xff\xff\xff\xff" * count)
-        self._next = array("i", b"\xff\xff\xff\xff" * count)
-        for row in range(count - 1, -1, -1):
-            over = self.parent[row]
-            if over >= 0:
-                self._next[row] = self._first[over]
-                self._first[over] = row
+        self._first: array[int] | None = None
+        self._next: array[int] | None = None
 
     def __len__(self) -> int:
         return len(self._marks)
@@ -106,14 +106,29 @@ class Graph:
 
     def children(self, row: int) -> Iterator[int]:
         """Give the nodes that hang on a row, in file order."""
-        child = self._first[row]
+        if not self.has_children(row):
+            return
+        first, following = self._siblings()
+        child = first[row]
         while child >= 0:
             yield child
-            child = self._next[child]
+            child = following[child]
+
+    def _siblings(self) -> tuple[array[int], array[int]]:
+        """Return the first child of each row, and for each child the next one; made when first asked for."""
+        if self._first is None or self._next is None:
+            self._first = array("i", [NONE]) * len(self.parent)
+            self._next = array("i", [NONE]) * len(self.parent)
+            for row in range(len(self.parent) - 1, -1, -1):
+                over = self.parent[row]
+                if over >= 0:
+                    self._next[row] = self._first[over]
+                    self._first[over] = row
+        return self._first, self._next
 
     def has_children(self, row: int) -> bool:
         """Say whether anything hangs on a row."""
-        return self._first[row] >= 0
+        return bool(self._marks[row] & HAS_CHILDREN)
 
     def copies(self, row: int) -> tuple[int, ...]:
         """Return every row with the uuid of the node `row`, in file order, the node itself last."""
@@ -135,6 +150,12 @@ class Graph:
         """Return the rows from the very beginning to `row`, through the compactions."""
         return _up(self.above, row)
 
+    def upwards(self, row: int) -> Iterator[int]:
+        """Give the rows of the history of `row`, itself first; nothing is held for it."""
+        while row >= 0:
+            yield row
+            row = self.above[row]
+
 
 def is_same_content(session: Session, rows: Sequence[int]) -> bool:
     """Say whether some rows are the same bytes, but for blanks around them."""
@@ -148,15 +169,14 @@ def is_same_content(session: Session, rows: Sequence[int]) -> bool:
     return True
 
 
-def _parents(
-    uuid: Sequence[int], named: Sequence[int], flags: Sequence[int], ids: IdIndex, marks: bytearray
-) -> array[int]:
+def _parents(table: Table, ids: IdIndex, marks: bytearray) -> array[int]:
     """Return the parent of each node, inferring those that are missing."""
-    parent = array("i", b"\xff\xff\xff\xff" * len(uuid))
+    named, flags = table.parent, table.flags
+    parent = array("i", [NONE]) * len(table)
     # The line before: on the same side of the conversation, so that a sub-agent's line that lost its
     # parent does not end up in the middle of its caller.
     before = [NONE, NONE]
-    for row, key in enumerate(uuid):
+    for row, key in enumerate(table.uuid):
         if not key:
             continue
         side = 1 if flags[row] & SIDECHAIN else 0
@@ -184,7 +204,7 @@ def _cut_cycles(above: array[int], marks: bytearray, guessed: int) -> Iterator[t
     """Cut every cycle: at a guessed edge if it has one, else at its last row, which is marked."""
     state = bytearray(len(above))
     for start in range(len(above)):
-        path: list[int] = []
+        path = array("i")
         row = start
         while row >= 0 and not state[row]:
             state[row] = 1
@@ -205,21 +225,22 @@ def _cut_cycles(above: array[int], marks: bytearray, guessed: int) -> Iterator[t
             state[row] = 2
 
 
-def _join(
-    session: Session, ids: IdIndex, above: array[int], marks: bytearray
-) -> tuple[dict[int, int], frozenset[int]]:
-    """Join each compaction to what it follows, in `above`; a join that would close a cycle is left out."""
-    table = session.table
+def _join(session: Session, links: Links) -> tuple[array[int], dict[int, int], frozenset[int]]:
+    """Join each compaction to what it follows; a join that would close a cycle is left out.
+
+    Returns the parents with the joins among them, the joins, and the compactions that name no line.
+    """
+    table, ids, marks = session.table, links.ids, links.marks
     codes = {code for code, kind in enumerate(table.kinds) if kind == BOUNDARY}
     joins: dict[int, int] = {}
     loose: set[int] = set()
     if not codes:
-        return joins, frozenset()
+        return links.parent, joins, frozenset()
     before = NONE
     for row, code in enumerate(table.kind):
         if not marks[row] & NODE:
             continue
-        if code in codes and above[row] < 0:
+        if code in codes and links.parent[row] < 0:
             named = session.entry(row).logical_parent_uuid
             target = ids.last(id_hash(named))
             if named is not None and target < 0:
@@ -230,13 +251,14 @@ def _join(
                 joins[row] = target
         if not table.flags[row] & SIDECHAIN:
             before = row
+    above = array("i", links.parent)
     joined = bytearray(len(above))
     for row, target in joins.items():
         above[row] = target
         joined[row] = 1
     for cycle in _cut_cycles(above, joined, 1):
         del joins[cycle[0]]
-    return joins, frozenset(loose)
+    return above, joins, frozenset(loose)
 
 
 def _up(above: array[int], row: int) -> list[int]:

@@ -7,15 +7,16 @@ What a compaction preserved is hung behind its summary here, before anything is 
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from clew.format.entry import as_mapping
 from clew.session.graph import BOUNDARY
-from clew.session.ids import IdIndex, id_hash
+from clew.session.ids import NONE, id_hash
 from clew.session.session import SALVAGED, SIDECHAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from clew.session.eras import Rules
     from clew.session.session import Session
@@ -31,45 +32,69 @@ class Nodes:
         table = session.table
         self.session = session
         self.rules = rules
-        is_line = [kind.partition("/")[0] in _LINES for kind in table.kinds]
+        self._is_line = [kind.partition("/")[0] in _LINES for kind in table.kinds]
         self._is_progress = [kind.startswith("progress") for kind in table.kinds]
         self._is_message = [kind in _MESSAGES for kind in table.kinds]
         self._is_boundary = [kind == BOUNDARY for kind in table.kinds]
-        self._keys = array("q", table.uuid)
-        kind, flags, keys = table.kind, table.flags, self._keys
-        for row in range(len(table)):
-            if flags[row] & SALVAGED or not (is_line[kind[row]] or self._is_progress[kind[row]]):
-                keys[row] = 0
-        self._index = IdIndex(keys)
-        self._gone = bytearray(len(table))
+        self._is_walked = [
+            is_line or is_progress
+            for is_line, is_progress in zip(self._is_line, self._is_progress, strict=True)
+        ]
+        self._ids = table.ids()
+        self._is_node = bytearray(map(self._is_read, range(len(table))))
+        self._instead = self._take_last()
         self._parents: dict[int, int] = {}
-        self._behind: dict[int, int] = {}
         self._first: array[int] | None = None
         self._next: array[int] | None = None
         self.preserved: tuple[int, ...] = ()
         self.anchor: int | None = None
         """The row that what was preserved hangs behind."""
 
-        self.forgotten: tuple[int, ...] = ()
+        self.forgotten: Sequence[int] = ()
         """Rows that a compaction with preserved messages took out altogether."""
 
-        self.rows = [row for row in self.walked() if is_line[kind[row]]]
+        self.rows = array("i", (row for row in self.walked() if self._is_line[table.kind[row]]))
         """The rows that may be a leaf's or a path's, in file order."""
 
         if rules.keeps_preserved:
             _relink(self)
 
+    def _is_read(self, row: int) -> bool:
+        """Say whether the client takes a row for a line that a path may lead through."""
+        table = self.session.table
+        return self._is_walked[table.kind[row]] and table.uuid[row] != 0 and not table.flags[row] & SALVAGED
+
+    def _take_last(self) -> array[int] | None:
+        """Leave of several lines with one uuid only the last a node.
+
+        Returns for each row the one that counts of its uuid up to there; nothing where it is always the row.
+        """
+        earlier, is_node = self._ids.earlier, self._is_node
+        instead: array[int] | None = None
+        for row, before in enumerate(earlier):
+            if before < 0:
+                continue
+            if instead is not None:
+                before = instead[before]
+            if is_node[row]:
+                is_node[before] = 0
+                continue
+            # A copy that is no line to the client does not take the place of one that is.
+            if instead is None:
+                instead = array("i", range(len(earlier)))
+            instead[row] = before
+        return instead
+
     def walked(self) -> Iterator[int]:
         """Give the rows a path may lead through, progress too: the last of each uuid, in file order."""
-        keys, last, gone = self._keys, self._index.last, self._gone
-        for row in range(len(keys)):
-            if keys[row] and not gone[row] and last(keys[row]) == row:
-                yield row
+        return (row for row, is_node in enumerate(self._is_node) if is_node)
 
     def row(self, key: int) -> int | None:
         """Return the row of a uuid's hash, if the client knows it."""
-        row = self._index.last(key)
-        return row if row >= 0 and not self._gone[row] else None
+        row = self._ids.last(key)
+        if row >= 0 and self._instead is not None:
+            row = self._instead[row]
+        return row if row >= 0 and self._is_node[row] else None
 
     def named(self, uuid: object) -> int | None:
         """Return the row of the line with that uuid."""
@@ -77,10 +102,11 @@ class Nodes:
 
     def first_place(self, row: int) -> int:
         """Return where a row stands in the order: one that was written again keeps its first place."""
-        earlier = self._index.earlier
-        while earlier[row] >= 0:
-            row = earlier[row]
-        return row
+        earlier, first = self._ids.earlier, row
+        while (row := earlier[row]) >= 0:
+            if self._is_read(row):
+                first = row
+        return first
 
     def parent_key(self, row: int) -> int:
         """Return the hash of the parent a row names; 0 for none."""
@@ -98,10 +124,10 @@ class Nodes:
     def children(self, row: int) -> list[int]:
         """Return the rows that hang on `row`, in file order."""
         if self._first is None or self._next is None:
-            none = b"\xff\xff\xff\xff" * len(self._keys)
-            self._first, self._next = array("i", none), array("i", none)
-            for child in reversed(array("I", self.walked())):
-                parent = self.parent(child)
+            count = len(self._is_node)
+            self._first, self._next = array("i", [NONE]) * count, array("i", [NONE]) * count
+            for child in range(count - 1, -1, -1):
+                parent = self.parent(child) if self._is_node[child] else None
                 if parent is not None:
                     self._next[child] = self._first[parent]
                     self._first[parent] = child
@@ -138,16 +164,21 @@ class Nodes:
             if not self.is_sidechain(row) and not self.is_boundary(row):
                 yield row
 
-    def place(self, row: int) -> tuple[int, int]:
-        """Return where a row counts as standing: what was preserved stands behind its anchor."""
-        behind = self._behind.get(row)
-        return (row, 0) if behind is None or self.anchor is None else (self.anchor, behind)
+    def placed(self) -> array[int]:
+        """Return the rows a conversation may end in, what was preserved behind its anchor."""
+        rows = array("i", self.eligible())
+        if self.anchor is None:
+            return rows
+        behind = {row: at for at, row in enumerate(self.preserved)}
+        kept = sorted((row for row in rows if row in behind), key=behind.__getitem__)
+        others = array("i", (row for row in rows if row not in behind))
+        at = bisect_right(others, self.anchor)
+        return others[:at] + array("i", kept) + others[at:]
 
     def preserve(self, rows: tuple[int, ...], anchor: int | None) -> None:
         """Note which rows a compaction kept, and behind which they stand."""
         self.preserved = rows
         self.anchor = anchor
-        self._behind = {row: 1 + at for at, row in enumerate(rows)}
 
     def hang(self, row: int, key: int) -> None:
         """Give a row another parent."""
@@ -156,9 +187,9 @@ class Nodes:
     def forget(self, rows: Iterable[int]) -> None:
         """Take rows out."""
         for row in rows:
-            self._gone[row] = 1
-        self.forgotten = tuple(row for row in self.rows if self._gone[row])
-        self.rows = [row for row in self.rows if not self._gone[row]]
+            self._is_node[row] = 0
+        self.forgotten = array("i", (row for row in self.rows if not self._is_node[row]))
+        self.rows = array("i", (row for row in self.rows if self._is_node[row]))
 
 
 def _relink(nodes: Nodes) -> None:

@@ -10,6 +10,7 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from clew.session.calls import is_stand_in
 from clew.session.graph import BOUNDARY, NONE, Graph
 from clew.session.prompts import InputKind, read
 from clew.session.session import COMPACT_SUMMARY, HUMAN, META, SIDECHAIN, SYNTHETIC, TOOL_RESULT
@@ -47,14 +48,15 @@ def inputs(session: Session, *, pause_ms: int = PAUSE_MS) -> Iterator[Input]:
 class Rounds:
     """The rounds of a session's user entries. Every chain is walked once, however the lines are ordered."""
 
-    __slots__ = ("_above", "_pause", "_spoken", "_table")
+    __slots__ = ("_above", "_pause", "_session", "_spoken", "_table")
 
-    def __init__(self, session: Session, *, pause_ms: int = PAUSE_MS) -> None:
+    def __init__(self, session: Session, *, graph: Graph | None = None, pause_ms: int = PAUSE_MS) -> None:
+        self._session = session
         self._table = session.table
         self._pause = pause_ms
         # For each row: whether a prompt is above it, and the last row above it in which somebody spoke.
         self._above = bytearray(len(self._table))
-        parents = _parents(session, self._above)
+        parents = _parents(session, graph or Graph(session), self._above)
         self._spoken = array("i", [NONE]) * len(parents)
         self._walk(parents)
 
@@ -68,16 +70,22 @@ class Rounds:
 
     def _is_return(self, row: int) -> bool:
         before = self._spoken[row]
+        while before != NONE and self._is_stand_in(before):
+            before = self._spoken[before]
         if before == NONE:
             return False
         now, then = self._table.time_of(row), self._table.time_of(before)
         return now is not None and then is not None and now - then > self._pause
 
+    def _is_stand_in(self, row: int) -> bool:
+        """Say whether the client wrote the results in `row` on resuming, in place of lost ones."""
+        return bool(self._table.flags[row] & TOOL_RESULT) and is_stand_in(self._session.entry(row))
+
     def _walk(self, parents: array[int]) -> None:
         table, above, spoken = self._table, self._above, self._spoken
         state = bytearray(len(parents))  # 0 not seen, 1 on the way, 2 known
         for start in range(len(parents)):
-            way: list[int] = []
+            way = array("i")
             at = start
             while at >= 0 and state[at] == 0:
                 state[at] = 1
@@ -99,13 +107,12 @@ def _speaks(table: Table, row: int) -> bool:
     return not table.flags[row] & (META | SYNTHETIC | COMPACT_SUMMARY)
 
 
-def _parents(session: Session, above: bytearray) -> array[int]:
+def _parents(session: Session, graph: Graph, above: bytearray) -> array[int]:
     """Return the row each row follows: by the graph, and by order where a line is not in the graph.
 
     A compaction starts no session, even where nothing is left of what it followed: it is marked in `above`.
     """
     table = session.table
-    graph = Graph(session)
     parents = array("i", graph.above)
     previous = [NONE, NONE]
     for row in range(len(table)):

@@ -1,8 +1,8 @@
 """A session: a compact table of its lines, and the source they are read from when asked for.
 
-Columns, not one object a line: a session of a gigabyte has a table of a few megabytes. Ids are held
-as 64-bit hashes (Python's own, keyed anew in each process, so nobody can plan a collision; among a
-million ids one is expected in some 37 million sessions).
+Columns, not one object a line: 48 bytes each, and 12 more for the index of the uuids when one is looked for.
+Ids are held as 64-bit hashes (Python's own, keyed anew in each process, so nobody can plan a collision; among
+a million ids one is expected in some 37 million sessions).
 """
 
 from __future__ import annotations
@@ -62,8 +62,10 @@ class Table:
     )
 
     def __init__(self) -> None:
-        self.offset = array("Q")
-        self.length = array("Q")
+        # Wide enough for four gigabytes; the builder puts wider ones in their place when there is more.
+        self.offset = array("I")
+        self.length = array("I")
+        """Without the line ending."""
         self.number = array("I")
         self.kind = array("H")
         self.flags = array("H")
@@ -80,10 +82,15 @@ class Table:
 
     def last_of(self, key: int) -> int:
         """Return the last row whose uuid hashes to `key`; -1 for none."""
+        return self.ids().last(key)
+
+    def ids(self) -> IdIndex:
+        """Return the index of the uuids, which is made when first asked for; anew where rows were added."""
         if self._index is None or self._indexed != len(self.uuid):
+            self._index = None  # first let go of the old one
             self._index = IdIndex(self.uuid)
             self._indexed = len(self.uuid)
-        return self._index.last(key)
+        return self._index
 
     def kind_of(self, row: int) -> str:
         """Return the type of a row with its subtype: `system/compact_boundary`."""
@@ -106,9 +113,13 @@ class TableBuilder:
         """Append a record and return its row."""
         table = self.table
         facts = record.facts
-        table.offset.append(record.offset)
-        table.length.append(record.length)
-        table.number.append(record.number)
+        blanks = 0 if record.is_abridged else len(record.raw) - len(record.raw.rstrip(b" \t\r\n"))
+        try:
+            table.offset.append(record.offset)
+            table.length.append(record.length - blanks)
+            table.number.append(record.number)
+        except OverflowError:
+            self._widen(record.offset, record.length - blanks, record.number)
         table.kind.append(self._code(facts.kind))
         table.flags.append(_flags(record, facts))
         table.uuid.append(id_hash(facts.uuid))
@@ -117,6 +128,15 @@ class TableBuilder:
         ms = milliseconds(facts.time)
         table.time.append(NO_TIME if ms is None else ms)
         return len(table.offset) - 1
+
+    def _widen(self, *place: int) -> None:
+        """Put wide columns in the place of those that cannot hold a number, and the numbers into them."""
+        table, row = self.table, len(self.table.kind)
+        table.offset, table.length, table.number = (
+            array("Q", column[:row]) for column in (table.offset, table.length, table.number)
+        )
+        for column, value in zip((table.offset, table.length, table.number), place, strict=True):
+            column.append(value)
 
     def _code(self, kind: str) -> int:
         kind = kind[:_LONGEST_KIND]

@@ -6,6 +6,7 @@ was spent is told by `clew.session.usage` from the rows of the messages.
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -20,6 +21,7 @@ from clew.session.session import HUMAN, META, SIDECHAIN, SYNTHETIC, TOOL_RESULT,
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clew.session.graph import Graph
     from clew.session.session import Session
 
 Status = Literal["complete", "incomplete", "interrupted", "cut", "error"]
@@ -55,22 +57,24 @@ class Turn:
 def main_rows(session: Session) -> Sequence[int]:
     """Return the rows of the conversation itself, without sub-agents; in a sub-agent's own file all rows."""
     table = session.table
-    sides = [row for row in range(len(table)) if table.flags[row] & SIDECHAIN]
-    if not sides:
+    if not any(flags & SIDECHAIN for flags in table.flags):
         return range(len(table))
-    aside = set(sides)
-    rest = [row for row in range(len(table)) if row not in aside]
+    rest = array("i", (row for row, flags in enumerate(table.flags) if not flags & SIDECHAIN))
     if any(table.kind_of(row) in {"user", "assistant"} for row in rest):
         return rest
     return range(len(table))
 
 
 def turns(
-    session: Session, rows: Sequence[int] | None = None, *, pause_ms: int = PAUSE_MS
+    session: Session,
+    rows: Sequence[int] | None = None,
+    *,
+    graph: Graph | None = None,
+    pause_ms: int = PAUSE_MS,
 ) -> tuple[Turn, ...]:
-    """Cut a session, or the branch given by `rows`, into turns."""
+    """Cut a session, or the branch given by `rows`, into turns. `graph` is the session's, if there is one."""
     path = main_rows(session) if rows is None else rows
-    rounds = Rounds(session, pause_ms=pause_ms)
+    rounds = Rounds(session, graph=graph, pause_ms=pause_ms)
     builder = _Builder(session, path)
     for row in path:
         builder.add(row)
@@ -82,7 +86,7 @@ class _Draft:
     """A turn while its rows are being gathered."""
 
     prompt_row: int | None = None
-    rows: list[int] = field(default_factory=list[int])
+    rows: array[int] = field(default_factory=lambda: array("i"))
     messages: list[Message] = field(default_factory=list[Message])
     calls: list[Call] = field(default_factory=list[Call])
     answered: int = 0
@@ -165,9 +169,14 @@ class _Builder:
         self._drafts: list[_Draft] = [_Draft()]
         self._messages = {message.row: message for message in messages(session, path)}
         self._calls: dict[int, list[Call]] = {}
-        for call in pairs(session, path).calls:
+        flags = session.table.flags
+        tools = [row for row in path if flags[row] & (TOOL_USE | TOOL_RESULT)]
+        for call in pairs(session, tools).calls:
             self._calls.setdefault(call.row, []).append(call)
-        self._results = {call.result_row for calls in self._calls.values() for call in calls}
+        paired = [call for calls in self._calls.values() for call in calls]
+        self._results = {call.result_row for call in paired}
+        # What the client wrote on resuming says nothing of how long the turn went on.
+        self._timed = {call.result_row for call in paired if not call.is_stand_in}
         self._prompts: dict[int, _Draft] = {}
         self._seen: set[int] = set()
 
@@ -227,7 +236,8 @@ class _Builder:
             # A result counts once and where its call is; copies that a compaction writes again do not.
             if row in self._results:
                 draft.answered = len(draft.messages)
-                draft.spent(self._session.table.time_of(row))
+                if row in self._timed:
+                    draft.spent(self._session.table.time_of(row))
         elif not flags & META and self._is_new(row):
             kind = read(self._session.entry(row)).kind
             if kind == "interrupt":
@@ -237,8 +247,8 @@ class _Builder:
                 draft.answered = len(draft.messages)
 
 
-def _span(rows: list[int]) -> Sequence[int]:
+def _span(rows: array[int]) -> Sequence[int]:
     """Return the rows as a range where they are one: a turn of a long session then costs next to nothing."""
-    if rows and rows == list(range(rows[0], rows[0] + len(rows))):
+    if rows and all(one == row for one, row in enumerate(rows, rows[0])):
         return range(rows[0], rows[0] + len(rows))
-    return tuple(rows)
+    return rows
