@@ -246,7 +246,7 @@ def test_a_list_of_sessions_is_told_what_it_shows() -> None:
     builder.line({"type": "pr-link", "prNumber": 7, "prUrl": "u", "prRepository": "ada/lamp"})
     builder.line({"type": "pr-link", "prNumber": 7, "prUrl": "u", "prRepository": "ada/lamp"})
     told = facts(builder)
-    assert replace(told, bytes=0, started=None, ended=None) == Facts(
+    assert replace(told, bytes=0, started=None, ended=None, oldest=None) == Facts(
         title="Light the lamp.",
         title_source="prompt",
         first_prompt="Light the lamp.",
@@ -271,8 +271,10 @@ def test_a_list_of_sessions_is_told_what_it_shows() -> None:
         lines=10,
         prs=(Pr(7, "u", "ada/lamp"),),
         summaries={},
+        oldest=None,
     )
     assert (told.started, told.ended) == (1_772_614_801_000, 1_772_614_808_000)
+    assert told.oldest == told.started
 
 
 def test_the_times_are_the_earliest_and_the_latest_of_what_was_said() -> None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from clew.actions.passes import Pass
 from clew.errors import ClewError
 from clew.format.records import Record
-from clew.format.times import milliseconds
 from clew.session.accounts import Question, Sum, account
 from clew.session.fold import Summary
 from clew.session.ledger import Ledger
@@ -35,40 +34,17 @@ class Toll:
     path: str
     facts: Facts
     usage: FileUsage
-    oldest: int | None
-    """The time of its oldest line, in milliseconds."""
-
     was_cut: bool
-
-
-class _Oldest:
-    """The oldest time met; nearly all are written in one form, in which they can be compared as they are."""
-
-    __slots__ = ("ms", "text")
-
-    def __init__(self) -> None:
-        self.text = "~"
-        self.ms: int | None = None
-
-    def add(self, text: str | None) -> None:
-        if text is None or (len(text) == 24 and text[-1] == "Z" and text >= self.text):
-            return
-        ms = milliseconds(text)
-        if ms is not None and (self.ms is None or ms < self.ms):
-            self.ms = ms
-            if len(text) == 24 and text[-1] == "Z":
-                self.text = text
 
 
 def take_toll(file: SessionFile, *, summaries: Mapping[str, str] | None = None) -> Toll | Skipped:
     """Read a file once, for its facts and its usage together."""
-    seen, oldest = Summary(), _Oldest()
+    seen = Summary()
 
     def pieces(one: Pass) -> Iterator[bytes]:
         for item in one.items():
             seen.add(item)
             if isinstance(item, Record):
-                oldest.add(item.facts.time)
                 # A record cut out of a damaged line has no ending of its own.
                 yield item.raw if item.raw.endswith(b"\n") else item.raw + b"\n"
 
@@ -78,7 +54,7 @@ def take_toll(file: SessionFile, *, summaries: Mapping[str, str] | None = None) 
     except ClewError as error:
         return Skipped(file.path, error.message)
     facts = seen.result(one.extent, summaries=summaries)
-    return Toll(file.path, facts, usage, oldest.ms, one.was_cut)
+    return Toll(file.path, facts, usage, one.was_cut)
 
 
 def share_out(tolls: Iterable[Toll], owner: Mapping[str, SessionFile]) -> dict[str, Sum]:
@@ -89,8 +65,8 @@ def share_out(tolls: Iterable[Toll], owner: Mapping[str, SessionFile]) -> dict[s
     for toll in tolls:
         ledger.add(toll.usage)
         # How old a session is, its own file says; a sub-agent's is asked where there is no other.
-        if toll.oldest is not None and owner[toll.path].path == toll.path:
-            oldest[keys[toll.path]] = toll.oldest
+        if toll.facts.oldest is not None and owner[toll.path].path == toll.path:
+            oldest[keys[toll.path]] = toll.facts.oldest
     question = Question("session", session_of=keys.__getitem__, oldest=oldest.get)
     answer = {group.key: group.sum for group in account(ledger, question).groups}
     return {file.path: answer.get(keys[file.path], Sum()) for file in owner.values()}

@@ -1,7 +1,8 @@
 """The facts of a session, kept up to date line by line.
 
 Law: fed in any number of steps, a fold says the same, and the same as what is computed from a whole
-`Session`. Memory stays small however long the file is.
+`Session`. Memory stays small however long the file is. A `Summary` can also be put away between two steps,
+as bytes, and be taken up again by another process.
 """
 
 from __future__ import annotations
@@ -11,22 +12,30 @@ from collections import Counter
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
+import msgspec
+
 from clew.format.kinds import PrLink
 from clew.format.records import Record, scan
 from clew.format.times import milliseconds
-from clew.session.ids import id_hash
+from clew.session.ages import Oldest
 from clew.session.messages import SYNTHETIC_MODEL
 from clew.session.prompts import is_human, read
+from clew.session.states import Form, StateError, lasting_hash, packed_or_none, unpacked_or_none
 from clew.session.tallies import (
     LONGEST_NAME,
     MOST_NAMES,
+    CallState,
     CallTally,
+    DamageState,
     DamageTally,
+    MessageState,
     MessageTally,
     Names,
+    TurnState,
     TurnTally,
+    hashes,
 )
-from clew.session.titles import KINDS, LONGEST, Titles, TitleSource
+from clew.session.titles import KINDS, LONGEST, Titles, TitleSource, TitleState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -255,6 +264,29 @@ class Facts:
     summaries: Mapping[str, str]
     """Summaries in this file by the uuid they describe, which may be in another file."""
 
+    oldest: int | None
+    """The time of the oldest line of any kind: `usage.oldest`, which tells whose a copied message is."""
+
+
+class _State(msgspec.Struct, array_like=True):
+    """A `Summary` put away."""
+
+    messages: MessageState
+    calls: CallState
+    main: TurnState
+    all: TurnState
+    damage: DamageState
+    titles: TitleState
+    names: list[list[tuple[bytes, int]]]
+    uuids: bytes
+    prs: list[tuple[int | None, bytes | None, bytes | None]]
+    texts: list[bytes | None]
+    times: list[int | None]
+    marks: list[bool]
+
+
+_FORM: Final = Form("summary", 1, _State)
+
 
 class Summary:
     """Gathers what a list of sessions shows of one."""
@@ -272,6 +304,7 @@ class Summary:
         self._uuids = array("q")
         self._prs: dict[Pr, None] = {}
         self._prompts: list[str | None] = [None, None]
+        self._oldest = Oldest()
         self._started: int | None = None
         self._ended: int | None = None
         self._first_session_id: str | None = None
@@ -289,8 +322,9 @@ class Summary:
         if not isinstance(item, Record):
             return
         facts = item.facts
+        self._oldest.add(facts.time)
         if facts.uuid is not None:
-            self._uuids.append(id_hash(facts.uuid))
+            self._uuids.append(lasting_hash(facts.uuid))
         if facts.version is not None:
             self._versions.add(facts.version)
         if facts.session_id is not None:
@@ -370,7 +404,7 @@ class Summary:
         calls, _, _, _, failed = self._calls.sums()
         turns = self._main if self._has_main else self._all
         first_prompt = self._prompts[0 if self._has_main else 1]
-        title = self._titles.best(self._uuids, first_prompt, summaries)
+        title = self._titles.best(self._uuids, first_prompt, summaries, hash_of=lasting_hash)
         return Facts(
             title.text if title else None,
             title.source if title else None,
@@ -396,4 +430,60 @@ class Summary:
             extent.lines if extent else self._damage.number,
             tuple(self._prs),
             dict(self._titles.summaries),
+            self._oldest.ms,
         )
+
+    def state(self) -> bytes:
+        """Put what was gathered away, in some 20 bytes a line.
+
+        Law: taken up again and fed the rest of the items, it is what it would have been without the pause.
+        """
+        found = (self._first_session_id, self._agent_id, self._git_branch, self._slug, self._cwd)
+        first, first_of_all = self._prompts
+        # The first of all serves only as long as there is none of the main conversation.
+        prompts = (first, first_of_all if first is None else None)
+        return _FORM.pack(
+            _State(
+                self._messages.state(),
+                self._calls.state(),
+                self._main.state(),
+                self._all.state(),
+                self._damage.state(),
+                self._titles.state(),
+                [self._models.state(), self._versions.state(), self._sessions.state()],
+                self._uuids.tobytes(),
+                [(pr.number, packed_or_none(pr.url), packed_or_none(pr.repository)) for pr in self._prs],
+                [*map(packed_or_none, (*prompts, *found))],
+                [self._oldest.ms, self._started, self._ended],
+                [self._has_main, self._has_side, self._begins_with_summary],
+            )
+        )
+
+    @classmethod
+    def restore(cls, state: bytes) -> Summary:
+        """Take a summary up again; a `StateError` says that the file must be read from its beginning."""
+        kept, summary = _FORM.unpack(state), cls()
+        try:
+            summary._take_up(kept)
+        except ValueError as error:  # half a hash, too few of something
+            raise StateError("the state is damaged") from error
+        return summary
+
+    def _take_up(self, kept: _State) -> None:
+        self._messages = MessageTally.restore(kept.messages)
+        self._calls = CallTally.restore(kept.calls)
+        self._main, self._all = TurnTally.restore(kept.main), TurnTally.restore(kept.all)
+        self._damage = DamageTally.restore(kept.damage)
+        self._titles = Titles.restore(kept.titles)
+        self._models, self._versions, self._sessions = map(Names.restore, kept.names)
+        self._uuids = hashes(kept.uuids)
+        self._prs = {
+            Pr(number, unpacked_or_none(url), unpacked_or_none(repository)): None
+            for number, url, repository in kept.prs
+        }
+        first, first_of_all, *found = map(unpacked_or_none, kept.texts)
+        self._prompts = [first, first_of_all]
+        self._first_session_id, self._agent_id, self._git_branch, self._slug, self._cwd = found
+        oldest, self._started, self._ended = kept.times
+        self._oldest = Oldest(oldest)
+        self._has_main, self._has_side, self._begins_with_summary = kept.marks

@@ -1,7 +1,8 @@
 """Counting in passing: what the folds are made of.
 
 Each is fed line by line and holds next to nothing of a line: hashes of ids, eight bytes each, and a bounded
-number of names.
+number of names. Each can be put away (`state`) and taken up again (`restore`), see `session.states`; so the
+hashes are `lasting_hash`, not those of a `Session`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,34 @@ from array import array
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from clew.format.records import Record
-from clew.session.ids import id_hash
-from clew.session.messages import SYNTHETIC_MODEL, Keys
+from clew.session.messages import SYNTHETIC_MODEL
+from clew.session.states import (
+    StateError,
+    lasting_hash,
+    packed,
+    packed_or_none,
+    unpacked,
+    unpacked_or_none,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from clew.format.records import Fragment
     from clew.format.skim import Skim
 
 MOST_NAMES: Final = 4096
 LONGEST_NAME: Final = 200
+
+
+def hashes(kept: bytes) -> array[int]:
+    """Return hashes that were put away as the bytes of their array."""
+    found = array("q")
+    found.frombytes(kept)
+    return found
 
 
 class Names:
@@ -41,6 +60,55 @@ class Names:
         """The names, the most frequent first, equals in the order they came."""
         return tuple(name for name, _ in self.counts.most_common())
 
+    def state(self) -> list[tuple[bytes, int]]:
+        """Put the counts away, in the order the names came."""
+        return [(packed(name), count) for name, count in self.counts.items()]
+
+    @classmethod
+    def restore(cls, state: Iterable[tuple[bytes, int]]) -> Names:
+        """Take counts up again."""
+        names = cls()
+        names.counts = Counter({unpacked(name): count for name, count in state})
+        return names
+
+
+class _Keys:
+    """Tells which message each assistant line belongs to: the rule of `messages.Keys`."""
+
+    __slots__ = ("loose", "number", "place")
+
+    def __init__(self) -> None:
+        self.loose = 0
+        self.number = 0
+        self.place: tuple[bool, bool, bool, str | None] = (False, False, False, None)
+
+    def assistant(self, facts: Skim) -> int:
+        message = facts.message
+        name = (message.id if message else None) or (
+            f"request {facts.request_id}" if facts.request_id else None
+        )
+        if name is not None:
+            self.loose = 0
+            return lasting_hash(name)
+        is_synthetic = message is not None and message.model == SYNTHETIC_MODEL
+        place = (bool(facts.is_sidechain), bool(facts.is_meta), is_synthetic, facts.agent_id)
+        if not self.loose or self.place != place:
+            self.number += 1
+            self.loose = lasting_hash(f"\0{self.number}")
+            self.place = place
+        return self.loose
+
+
+class MessageState(msgspec.Struct, array_like=True):
+    """A `MessageTally` put away."""
+
+    loose: int
+    number: int
+    place: tuple[bool, bool, bool, bytes | None]
+    messages: bytes
+    stops: bytes
+    reasons: list[bytes]
+
 
 class MessageTally:
     """Which messages there are and how each of them stopped."""
@@ -48,7 +116,7 @@ class MessageTally:
     __slots__ = ("_codes", "_keys", "_messages", "_reasons", "_stops")
 
     def __init__(self) -> None:
-        self._keys = Keys()
+        self._keys = _Keys()
         self._messages = array("q")
         self._stops = array("h")
         self._reasons: list[str] = []
@@ -57,19 +125,12 @@ class MessageTally:
     def user(self, facts: Skim) -> None:
         """Take note of a user line."""
         if not facts.is_meta:
-            self._keys.user()
+            self._keys.loose = 0
 
     def assistant(self, facts: Skim) -> None:
         """Count a line of the model."""
         message = facts.message
-        key = self._keys.assistant(
-            message.id if message else None,
-            facts.request_id,
-            bool(facts.is_sidechain),
-            bool(facts.is_meta),
-            message is not None and message.model == SYNTHETIC_MODEL,
-            facts.agent_id,
-        )
+        key = self._keys.assistant(facts)
         stop = self._code(message.stop_reason) if message and message.stop_reason is not None else -1
         if self._messages and self._messages[-1] == key:
             if stop >= 0:
@@ -81,11 +142,12 @@ class MessageTally:
     def _code(self, reason: str) -> int:
         code = self._codes.get(reason)
         if code is None:
-            if len(self._reasons) >= MOST_NAMES:
+            reason = reason[:LONGEST_NAME]
+            if len(self._reasons) >= MOST_NAMES and reason not in self._codes:
                 reason = "?"
             code = self._codes.setdefault(reason, len(self._reasons))
             if code == len(self._reasons):
-                self._reasons.append(reason[:LONGEST_NAME])
+                self._reasons.append(reason)
         return code
 
     def count(self) -> int:
@@ -100,6 +162,43 @@ class MessageTally:
                 last[key] = stop
         counts = Counter(last.values())
         return Counter({"null" if code < 0 else self._reasons[code]: n for code, n in counts.items()})
+
+    def state(self) -> MessageState:
+        """Put the tally away."""
+        keys = self._keys
+        return MessageState(
+            keys.loose,
+            keys.number,
+            (*keys.place[:3], packed_or_none(keys.place[3])),
+            self._messages.tobytes(),
+            self._stops.tobytes(),
+            [*map(packed, self._reasons)],
+        )
+
+    @classmethod
+    def restore(cls, state: MessageState) -> MessageTally:
+        """Take a tally up again."""
+        tally = cls()
+        keys = tally._keys
+        keys.loose, keys.number = state.loose, state.number
+        keys.place = (*state.place[:3], unpacked_or_none(state.place[3]))
+        tally._messages = hashes(state.messages)
+        tally._stops.frombytes(state.stops)
+        tally._reasons = [*map(unpacked, state.reasons)]
+        tally._codes = {reason: code for code, reason in enumerate(tally._reasons)}
+        if len(tally._messages) != len(tally._stops):
+            raise StateError("the state is damaged")
+        return tally
+
+
+class CallState(msgspec.Struct, array_like=True):
+    """A `CallTally` put away."""
+
+    calls: bytes
+    results: bytes
+    errors: bytes
+    unnamed_calls: int
+    unnamed_results: int
 
 
 class CallTally:
@@ -117,14 +216,14 @@ class CallTally:
     def call(self, name: str | None) -> None:
         """Count a call by its id."""
         if name:
-            self._calls.append(id_hash(name))
+            self._calls.append(lasting_hash(name))
         else:
             self._unnamed_calls += 1
 
     def result(self, name: str | None, is_error: bool) -> None:
         """Count a result by the id of its call."""
         if name:
-            self._results.append(id_hash(name))
+            self._results.append(lasting_hash(name))
             self._errors.append(is_error)
         else:
             self._unnamed_results += 1
@@ -144,6 +243,35 @@ class CallTally:
             failed,
         )
 
+    def state(self) -> CallState:
+        """Put the tally away."""
+        return CallState(
+            self._calls.tobytes(),
+            self._results.tobytes(),
+            bytes(self._errors),
+            self._unnamed_calls,
+            self._unnamed_results,
+        )
+
+    @classmethod
+    def restore(cls, state: CallState) -> CallTally:
+        """Take a tally up again."""
+        tally = cls()
+        tally._calls, tally._results = hashes(state.calls), hashes(state.results)
+        tally._errors = bytearray(state.errors)
+        tally._unnamed_calls, tally._unnamed_results = state.unnamed_calls, state.unnamed_results
+        if len(tally._results) != len(tally._errors):
+            raise StateError("the state is damaged")
+        return tally
+
+
+class TurnState(msgspec.Struct, array_like=True):
+    """A `TurnTally` put away."""
+
+    seen: bytes
+    prompts: int
+    has_opening: bool
+
 
 class TurnTally:
     """How many turns there are; a prompt that is written again starts none."""
@@ -151,18 +279,19 @@ class TurnTally:
     __slots__ = ("_seen", "has_opening", "prompts")
 
     def __init__(self) -> None:
-        self._seen: set[int] = set()
+        # By hash, in the order they came.
+        self._seen: dict[int, None] = {}
         self.prompts = 0
         self.has_opening = False
         """Whether the model spoke before any prompt."""
 
     def prompt(self, facts: Skim) -> bool:
         """Count a prompt, and say whether it is new."""
-        key = id_hash(facts.uuid)
+        key = lasting_hash(facts.uuid)
         if key in self._seen:
             return False
         if key:
-            self._seen.add(key)
+            self._seen[key] = None
         self.prompts += 1
         return True
 
@@ -171,6 +300,28 @@ class TurnTally:
         model = facts.message.model if facts.message else None
         if not self.prompts and not facts.is_meta and model != SYNTHETIC_MODEL:
             self.has_opening = True
+
+    def state(self) -> TurnState:
+        """Put the tally away."""
+        return TurnState(array("q", self._seen).tobytes(), self.prompts, self.has_opening)
+
+    @classmethod
+    def restore(cls, state: TurnState) -> TurnTally:
+        """Take a tally up again."""
+        tally = cls()
+        tally._seen = dict.fromkeys(hashes(state.seen))
+        tally.prompts, tally.has_opening = state.prompts, state.has_opening
+        return tally
+
+
+class DamageState(msgspec.Struct, array_like=True):
+    """A `DamageTally` put away."""
+
+    last: int
+    lines: int
+    end: int
+    number: int
+    is_unfinished: bool
 
 
 class DamageTally:
@@ -197,3 +348,15 @@ class DamageTally:
         if item.number != self._last:
             self._last = item.number
             self.lines += 1
+
+    def state(self) -> DamageState:
+        """Put the tally away."""
+        return DamageState(self._last, self.lines, self.end, self.number, self.is_unfinished)
+
+    @classmethod
+    def restore(cls, state: DamageState) -> DamageTally:
+        """Take a tally up again."""
+        tally = cls()
+        tally._last, tally.lines = state.last, state.lines
+        tally.end, tally.number, tally.is_unfinished = state.end, state.number, state.is_unfinished
+        return tally

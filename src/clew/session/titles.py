@@ -9,12 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+import msgspec
+
+from clew.session.ids import id_hash
 from clew.session.prompts import read
-from clew.session.session import HUMAN, id_hash
+from clew.session.session import HUMAN
+from clew.session.states import packed, unpacked
 from clew.session.turns import main_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from clew.format.entry import Entry
     from clew.session.session import Session
@@ -41,6 +45,13 @@ class Title:
     source: TitleSource
 
 
+class TitleState(msgspec.Struct, array_like=True):
+    """`Titles` put away."""
+
+    given: dict[TitleSource, bytes]
+    summaries: list[tuple[bytes, bytes]]
+
+
 class Titles:
     """The titles met so far, entry by entry."""
 
@@ -64,22 +75,43 @@ class Titles:
             self._given[source] = one_line(entry.text(name))
 
     def best(
-        self, uuids: Sequence[int], first_prompt: str | None, summaries: Mapping[str, str] | None = None
+        self,
+        uuids: Sequence[int],
+        first_prompt: str | None,
+        summaries: Mapping[str, str] | None = None,
+        *,
+        hash_of: Callable[[str], int] = id_hash,
     ) -> Title | None:
         """Choose the title of a session.
 
-        `uuids` are the hashes of its lines in file order; `summaries` come from other files, by leaf.
+        `uuids` are the hashes of its lines in file order, made by `hash_of`; `summaries` come from other
+        files, by leaf.
         """
         for source in ("custom", "ai", "agent"):
             if text := self._given.get(source):
                 return Title(text, source)
-        known = {id_hash(leaf): text for leaf, text in {**(summaries or {}), **self.summaries}.items()}
+        known = {hash_of(leaf): text for leaf, text in {**(summaries or {}), **self.summaries}.items()}
         if known:
             for uuid in reversed(uuids):
                 if text := known.get(uuid):
                     return Title(one_line(text), "summary")
         words = one_line(first_prompt)
         return Title(words, "prompt") if words else None
+
+    def state(self) -> TitleState:
+        """Put the titles away."""
+        return TitleState(
+            {source: packed(text) for source, text in self._given.items()},
+            [(packed(leaf), packed(text)) for leaf, text in self.summaries.items()],
+        )
+
+    @classmethod
+    def restore(cls, state: TitleState) -> Titles:
+        """Take titles up again."""
+        titles = cls()
+        titles._given = {source: unpacked(text) for source, text in state.given.items()}
+        titles.summaries = {unpacked(leaf): unpacked(text) for leaf, text in state.summaries}
+        return titles
 
 
 def title(session: Session, summaries: Mapping[str, str] | None = None) -> Title | None:

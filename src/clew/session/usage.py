@@ -3,6 +3,7 @@
 Lines that share `message.id` (else `requestId`, else lines next to each other) are one message. Its usage is
 that of the line with the greatest `output_tokens`, the later one on a tie. Synthetic messages and API errors
 cost nothing and are no rows. Adding up over files is `session.ledger`'s work, money is `session.pricing`'s.
+A file that grew need not be read again from its beginning: `Folder.more`, and `session.growth`.
 
 Most of a session file is tool output, so the pass leaves out what it need not decode. A line is left out only
 if the outermost object says, before any other object opens in it, that it is of a type that never carries
@@ -14,10 +15,13 @@ stands between other records on one damaged line.
 from __future__ import annotations
 
 from itertools import chain, islice
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from clew.format.lines import stretches
-from clew.format.times import iso, milliseconds
+from clew.session.ages import Oldest
 from clew.session.answers import (
     CallingMessage,
     PlacedAnswer,
@@ -27,6 +31,16 @@ from clew.session.answers import (
     searches_of,
     time_of,
     times_of,
+)
+from clew.session.growth import COUNTED, TIMED, USED, Growth, Held
+from clew.session.states import (
+    Form,
+    StateError,
+    lasting_hash,
+    packed,
+    packed_or_none,
+    unpacked,
+    unpacked_or_none,
 )
 
 if TYPE_CHECKING:
@@ -110,18 +124,40 @@ class Folder:
         """Fold the bytes of one file, in pieces of any size; `agent` is the one the file is called after."""
         found = FileUsage(name)
         one = _File(found)
-        is_placed = self._depth != "usage"
-        looked = 0
-        for data, start, end in stretches(_without_bom(pieces)):
-            if is_placed and found.cwd is None and looked < _HEAD:
-                for raw in islice(data[start:end].split(b"\n"), _HEAD - looked):
-                    looked += 1
+        self._read(one, pieces)
+        one.write_rows(agent, self._held, is_placed=self._depth != "usage")
+        return found
+
+    def more(
+        self, name: str, pieces: Iterable[bytes], *, agent: str | None = None, state: bytes | None = None
+    ) -> Growth:
+        """Fold the bytes that came to a file since `state` was made; without one, those from its beginning.
+
+        The state is that of the growth before, made with the same depth, name and agent. One that cannot be
+        taken up is a `StateError`: then read from the beginning. An unfinished last line may be folded to
+        see what it adds, but a state from behind it must not be kept.
+        """
+        found = FileUsage(name)
+        one = _File(found)
+        if state is not None:
+            one.take_up(_FORM.unpack(state), self._depth)
+        self._read(one, pieces)
+        one.write_rows(agent, self._held, is_placed=self._depth != "usage", is_all=True)
+        messages = {key: one.hold(key, row) for key, row in found.rows.items()}
+        kept = _FORM.pack(one.put_away(self._depth))
+        return Growth(messages, found.cwd, found.client_cost, found.damaged, kept)
+
+    def _read(self, one: _File, pieces: Iterable[bytes]) -> None:
+        found, is_placed = one.found, self._depth != "usage"
+        for data, start, end in stretches(one.begun(pieces)):
+            if is_placed and found.cwd is None and one.looked < _HEAD:
+                lines = data[start:end].removesuffix(b"\n").split(b"\n")
+                for raw in islice(lines, _HEAD - one.looked):
+                    one.looked += 1
                     found.cwd = self._folder_in(raw)
                     if found.cwd is not None:
                         break
             self._fold(one, data, start, end)
-        one.write_rows(agent, self._held, is_placed=is_placed)
-        return found
 
     def _fold(self, one: _File, data: bytes, at: int, stop: int) -> None:
         """Do the work that is done for every line; nothing else in clew runs as often.
@@ -139,9 +175,9 @@ class Folder:
             start = at
             at = find(b"\n", start, stop) + 1 or stop
             # So the message of an answer begins. To decode a line is never wrong, so a guess will do.
-            if not starts(_MESSAGE, start + answer_at):
+            if not starts(_MESSAGE, start + answer_at, at):
                 kind = "user"
-                if not starts(_USER, start + user_at) or find(b"{", start + 1, start + user_at) >= 0:
+                if not starts(_USER, start + user_at, at) or find(b"{", start + 1, start + user_at) >= 0:
                     kind, column = _look(data, start, at)
                     if kind == "user":
                         user_at = column
@@ -201,23 +237,89 @@ def _look(data: bytes, start: int, end: int) -> tuple[str, int]:
     return "", 0
 
 
+class _State(msgspec.Struct, array_like=True):
+    """Where the reading of a file stands."""
+
+    depth: str
+    is_begun: bool
+    looked: int
+    answer_at: int
+    user_at: int
+    is_parted: bool
+    unnamed: bytes
+    place: tuple[bool | None, bytes | None] | None
+    numbered: int
+    damaged: int
+    client_cost: float | None
+    cwd: bytes | None
+
+
+_FORM: Final = Form("usage", 1, _State)
+
+
 class _File:
     """The messages of one file while it is gone through."""
 
-    __slots__ = ("_place", "_unnamed", "answer_at", "answers", "calls", "found", "is_parted", "user_at")
+    __slots__ = (
+        "_is_begun", "_numbered", "_place", "_unnamed", "answer_at", "answers", "calls", "found", "is_parted",
+        "looked", "user_at",
+    )  # fmt: skip
 
     def __init__(self, found: FileUsage) -> None:
         self.found = found
+        self._is_begun = False
+        self.looked = 0
+        """How many lines were searched for the folder."""
         self.answer_at = self.user_at = 0
         """In which column the message of the last answer began, and the type of the last user's line."""
         self.answers: dict[str, Answer] = {}
         """The first line of each message, with what the API said on the line whose usage counts."""
-        self.calls: dict[str, dict[str, str]] = {}
-        """By message the tools it called, by the id of the call."""
+        self.calls: dict[str, dict[str | int, str]] = {}
+        """By message the tools it called, by the id of the call, else by how many were before it."""
         self.is_parted = False
         """Whether another message came since the last answer without an id."""
         self._unnamed = ""
-        self._place: tuple[object, ...] = ()
+        self._place: tuple[bool | None, str | None] | None = None
+        self._numbered = 0
+        """How many messages have neither an id nor a uuid."""
+
+    def begun(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        """Pass the pieces on, without the byte order mark that a file may begin with."""
+        for piece in pieces if self._is_begun else _without_bom(pieces):
+            self._is_begun = self._is_begun or bool(piece)
+            yield piece
+
+    def put_away(self, depth: Depth) -> _State:
+        """Tell where the reading stands."""
+        place = None if self._place is None else (self._place[0], packed_or_none(self._place[1]))
+        found = self.found
+        return _State(
+            depth,
+            self._is_begun,
+            self.looked,
+            self.answer_at,
+            self.user_at,
+            self.is_parted,
+            packed(self._unnamed),
+            place,
+            self._numbered,
+            found.damaged,
+            found.client_cost,
+            packed_or_none(found.cwd),
+        )
+
+    def take_up(self, state: _State, depth: Depth) -> None:
+        """Go on from where the reading stood."""
+        if state.depth != depth:
+            raise StateError(f"the state was made for {state.depth}, not for {depth}")
+        found = self.found
+        self._is_begun, self.looked = state.is_begun, state.looked
+        self.answer_at, self.user_at = state.answer_at, state.user_at
+        self.is_parted, self._unnamed = state.is_parted, unpacked(state.unnamed)
+        self._place = None if state.place is None else (state.place[0], unpacked_or_none(state.place[1]))
+        self._numbered = state.numbered
+        found.damaged, found.client_cost = state.damaged, state.client_cost
+        found.cwd = unpacked_or_none(state.cwd)
 
     def add_slowly(self, raw: bytes, last: str) -> None:
         """Take in a line, whatever it is: damaged, of other types than expected, without an id…"""
@@ -229,8 +331,8 @@ class _File:
 
     def _add(self, told: Told) -> None:
         answer, message = told.answer, told.answer.message
-        if told.role == "cost-state" and told.client_cost is not None:
-            self.found.client_cost = told.client_cost
+        if told.role == "cost-state" and (cost := _money(told.client_cost)) is not None:
+            self.found.client_cost = cost
         if told.role == "user":
             self.is_parted = True
         if told.role != "assistant" or message is None:
@@ -265,8 +367,8 @@ class _File:
         place = (told.answer.is_sidechain, told.answer.agent_id)
         if self.is_parted or not self._unnamed or place != self._place:
             # A fork keeps the uuids, so the copies in other files have the same name.
-            number = f"{len(self.answers)} of {self.found.name}"
-            self._unnamed = f"line {told.uuid or number}"
+            self._unnamed = f"line {told.uuid or f'{self._numbered} of {self.found.name}'}"
+            self._numbered += not told.uuid
             self.is_parted, self._place = False, place
         return self._unnamed
 
@@ -278,25 +380,44 @@ class _File:
         for block in message.content:
             if block.name and block.type and block.type.endswith("tool_use"):
                 # A line that was written twice has the same call again.
-                calls.setdefault(block.id or f"call {len(calls)}", block.name)
+                calls.setdefault(block.id or len(calls), block.name)
 
-    def write_rows(self, agent: str | None, held: dict[Any, Any], *, is_placed: bool) -> None:
-        """Make the rows. Most are of the same model, terms and place as the row before."""
+    def hold(self, key: str, row: Row) -> Held:
+        """Return a message with what is needed to go on, as these lines tell it."""
+        answer = self.answers[key]
+        message = answer.message
+        marks = 0 if answer.timestamp is None else TIMED
+        if message is not None:
+            is_counted = message.model != SYNTHETIC and not answer.is_api_error_message
+            marks |= (COUNTED if is_counted else 0) | (0 if message.usage is None else USED)
+        ids = (lasting_hash(id_) if isinstance(id_, str) else 0 for id_ in self.calls.get(key, ()))
+        return Held(row, marks, b"".join(id_.to_bytes(8, "little") for id_ in ids))
+
+    def write_rows(
+        self, agent: str | None, held: dict[Any, Any], *, is_placed: bool, is_all: bool = False
+    ) -> None:
+        """Make the rows, or with `is_all` one of every message, counted or not.
+
+        Most are of the same model, terms and place as the row before.
+        """
         rows, calls = self.found.rows, self.calls
         place: Place = (self.found.name, agent, None)
         plain = _NO_TERMS
         tier = speed = geo = model = None
         for key, answer in self.answers.items():
             message = answer.message
-            if message is None or message.model == SYNTHETIC or answer.is_api_error_message:
+            if message is None:
+                continue
+            if (message.model == SYNTHETIC or answer.is_api_error_message) and not is_all:
                 continue
             if message.model != model:
                 model = held.setdefault(message.model, message.model)
             if is_placed and isinstance(answer, PlacedAnswer):
                 place = _place(answer, agent, place)
+            called = tuple(calls[key].values()) if key in calls else ()
             usage = message.usage
             if usage is None:
-                rows[key] = (answer.timestamp, 0, 0, 0, 0, 0, model, _NO_TERMS, place, ())
+                rows[key] = (answer.timestamp, 0, 0, 0, 0, 0, model, _NO_TERMS, place, called)
                 continue
             if usage.service_tier != tier or usage.speed != speed or usage.inference_geo != geo:
                 tier, speed, geo = usage.service_tier, usage.speed, usage.inference_geo
@@ -325,8 +446,13 @@ class _File:
                 model,
                 terms,
                 place,
-                tuple(calls[key].values()) if key in calls else (),
+                called,
             )
+
+
+def _money(cost: float | None) -> float | None:
+    """Return a cost that can be one: 1e999 is read as infinity."""
+    return float(cost) if cost is not None and isfinite(cost) else None
 
 
 _NO_TERMS: Final[Terms] = (None, None, None, 0, 0, ())
@@ -340,29 +466,26 @@ def _place(answer: PlacedAnswer, agent: str | None, before: Place) -> Place:
 
 def _without_bom(pieces: Iterable[bytes]) -> Iterator[bytes]:
     pull = iter(pieces)
-    yield next(pull, b"").removeprefix(_BOM)
+    head = b""
+    for piece in pull:
+        head += piece
+        if len(head) >= len(_BOM):
+            break
+    yield head.removeprefix(_BOM)
     yield from pull
 
 
 def oldest(pieces: Iterable[bytes]) -> int | None:
     """Return the time of the oldest line of a file, given in pieces of any size, in milliseconds."""
-    best: int | None = None
-    # Nearly all times are written in one form, in which they can be compared as they are.
-    least = "~"
+    best = Oldest()
     for raw in chain.from_iterable(
         data[start:end].split(b"\n") for data, start, end in stretches(_without_bom(pieces))
     ):
         if not raw:
             continue
         try:
-            texts = [time_of(raw)]
+            best.add(time_of(raw))
         except (ValueError, RecursionError):
-            texts = times_of(raw)
-        for text in texts:
-            if text is None or (text[23:] == "Z" and text >= least):
-                continue
-            ms = milliseconds(text)
-            if ms is not None and (best is None or ms < best):
-                best = ms
-                least = iso(ms) or "~"
-    return best
+            for text in times_of(raw):
+                best.add(text)
+    return best.ms
