@@ -10,6 +10,7 @@ import time
 from array import array
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from clew.actions.opening import agent_files, find_file, open_store
@@ -19,6 +20,7 @@ from clew.session.branches import branches, leaves
 from clew.session.chain import chain
 from clew.session.eras import rules
 from clew.session.graph import NONE, Graph
+from clew.session.rounds import Rounds
 from clew.session.session import SALVAGED, SIDECHAIN, TOOL_RESULT, Session
 from clew.session.subagents import Agent, Source, agents
 from clew.session.turns import main_rows, turns
@@ -132,7 +134,13 @@ def agent_turns(session: Session, agent: Agent) -> tuple[Session, tuple[Turn, ..
     """Return where a sub-agent's lines are, and its turns."""
     if agent.source is not None:
         return agent.source.session, turns(agent.source.session)
-    return session, turns(session, agent.rows)
+    return session, turns(session, agent.rows, rounds=_rounds(session))
+
+
+@lru_cache(maxsize=1)
+def _rounds(session: Session) -> Rounds:
+    """Return the rounds of a session; made once for all the sub-agents that stand in it."""
+    return Rounds(session)
 
 
 # What is read -----------------------------------------------------------------------------------------

@@ -70,11 +70,12 @@ def turns(
     rows: Sequence[int] | None = None,
     *,
     graph: Graph | None = None,
+    rounds: Rounds | None = None,
     pause_ms: int = PAUSE_MS,
 ) -> tuple[Turn, ...]:
-    """Cut a session, or the branch given by `rows`, into turns. `graph` is the session's, if there is one."""
+    """Cut a session, or the branch given by `rows`, into turns. `graph` and `rounds` are its, if made already."""
     path = main_rows(session) if rows is None else rows
-    rounds = Rounds(session, graph=graph, pause_ms=pause_ms)
+    rounds = rounds or Rounds(session, graph=graph, pause_ms=pause_ms)
     builder = _Builder(session, path)
     for row in path:
         builder.add(row)

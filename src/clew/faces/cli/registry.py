@@ -17,6 +17,7 @@ COMMANDS: Final = (
     Command("ls", "Find", "sessions, newest first"),
     Command("find", "Find", "where any id is: uuid, message, request, tool use, agent, session"),
     Command("show", "Read", "read a session in the terminal"),
+    Command("watch", "Read", "follow sessions as they are written"),
     Command("tree", "Read", "branches, compactions and sub-agents of a session"),
     Command("context", "Read", "exactly what the model will be sent when a session is resumed"),
     Command("stats", "Understand", "what a session, or every session, is made of"),
