@@ -60,7 +60,7 @@ def _alone(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", os.environ.get("XDG_CACHE_HOME", str(_CACHE)))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
     for name in ("NO_COLOR", "COLUMNS", "FORCE_COLOR", "CLEW_COLOR"):
         monkeypatch.delenv(name, raising=False)
     _outside.clear()

@@ -36,6 +36,8 @@ PROMPT = "CONTINUE"
 """What the resumed client is told. It is the end of the last message sent."""
 
 _PACKAGE = "@anthropic-ai/claude-code"
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clew" / "clients"
+"""Where clients are kept: in the user's own cache, which is looked for before a test gets another."""
 
 
 class ClientError(Exception):
@@ -65,7 +67,7 @@ class Sent:
 
 def install(version: str = VERSION) -> Client:
     """Find a version of the client in the cache, or install it there."""
-    folder = _cache() / version
+    folder = CACHE / version
     if not folder.is_dir():
         _install(version, folder)
     modules = folder / "node_modules"
@@ -79,11 +81,6 @@ def install(version: str = VERSION) -> Client:
     return Client(
         version, ("node", str(script)) if script.suffix in {".js", ".cjs", ".mjs"} else (str(script),)
     )
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "clew" / "clients"
 
 
 def _install(version: str, folder: Path) -> None:

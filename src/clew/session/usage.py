@@ -285,9 +285,15 @@ class _File:
 
     def begun(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
         """Pass the pieces on, without the byte order mark that a file may begin with."""
-        for piece in pieces if self._is_begun else _without_bom(pieces):
-            self._is_begun = self._is_begun or bool(piece)
-            yield piece
+        pull = iter(pieces)
+        if not self._is_begun:
+            yield self._begin(pull)
+        yield from pull
+
+    def _begin(self, pull: Iterator[bytes]) -> bytes:
+        head = _head(pull)
+        self._is_begun = bool(head)
+        return head.removeprefix(_BOM)
 
     def put_away(self, depth: Depth) -> _State:
         """Tell where the reading stands."""
@@ -464,14 +470,20 @@ def _place(answer: PlacedAnswer, agent: str | None, before: Place) -> Place:
     return before if before[1] == who and before[2] == branch else (before[0], who, branch)
 
 
-def _without_bom(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    pull = iter(pieces)
+def _head(pull: Iterator[bytes]) -> bytes:
+    """Take pieces until there is enough to see a byte order mark."""
+    # A function of its own: a generator that held on to the first piece would slow down the reading.
     head = b""
     for piece in pull:
         head += piece
         if len(head) >= len(_BOM):
             break
-    yield head.removeprefix(_BOM)
+    return head
+
+
+def _without_bom(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    pull = iter(pieces)
+    yield _head(pull).removeprefix(_BOM)
     yield from pull
 
 
