@@ -73,7 +73,7 @@ def turns(
     rounds: Rounds | None = None,
     pause_ms: int = PAUSE_MS,
 ) -> tuple[Turn, ...]:
-    """Cut a session, or the branch given by `rows`, into turns; `graph` and `rounds` if they are made already."""
+    """Cut a session, or the branch given by `rows`, into turns; `graph` and `rounds` are its, if made."""
     path = main_rows(session) if rows is None else rows
     rounds = rounds or Rounds(session, graph=graph, pause_ms=pause_ms)
     builder = _Builder(session, path)
