@@ -196,7 +196,7 @@ class Reader:
             elif kind in QUEUED:
                 self._queued(row, kind)
             elif kind.partition("/")[0] not in {"user", "assistant"} and not known.is_known_type(kind):
-                self._unknown(kind)
+                self._unknown(one_line(kind))
         while waiting:
             self._damage(waiting)
 
@@ -379,8 +379,9 @@ class Reader:
         if call.duration_ms is not None and call.duration_ms >= _LONG_CALL_MS:
             came.append(words.duration(call.duration_ms))
         after = " · ".join(part for part in came if part)
-        name = cells.pad(one_line(call.name or "?")[:40], _NAME)
         room = self._room
+        widest = 40 if room is None else max(_NAME, min(40, room // 3))
+        name = cells.pad(cells.cut_end(one_line(call.name or "?"), widest), _NAME)
         if room is not None:
             left = room - 2 - cells.width(name) - 2 - (cells.width(after) + 3 if after else 0)
             cut = cells.cut_middle if "/" in asked and " " not in asked else cells.cut_end
