@@ -16,6 +16,7 @@ PYTHON = sys.executable
 
 STEPS: dict[str, list[str]] = {
     "conformance": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance"],
+    "catalog": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/catalog"],
     "fuzz": [PYTHON, "-m", "tests.fuzz", "--lines", "2000000", "--seed", "1"],
     "salvage": [PYTHON, "-m", "tests.fuzz.salvage", "--lines", "400000"],
     "memory": [PYTHON, "-m", "bench.run", "--only", "P12"],

@@ -1,0 +1,352 @@
+"""Work out what depends on several files: whose a message is, what a session used, what others call it.
+
+A shard notes in `dirty` what changed in it. Here the notes of all shards are read, the sessions they concern
+are added up anew, and only then are the notes removed: after an interruption it is simply done again.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from clew.catalog.interning import Interning, pack_uuid
+from clew.catalog.messages import COLUMNS, Messages
+from clew.catalog.sources import AGENT, SPILLED
+from clew.catalog.tariff import PRICES
+from clew.session.accounts import Question, Sum, account
+from clew.session.growth import COUNTED
+from clew.session.ledger import Ledger
+from clew.session.pricing import price
+from clew.session.usage import FileUsage
+from clew.tables.rows import json_list
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from clew.catalog.database import Database
+
+
+_SHARED_ON: Final = "UPDATE message SET shared = 1 WHERE hash = ? AND NOT shared"
+_SHARED_OFF: Final = "UPDATE message SET shared = 0 WHERE hash = ? AND shared"
+
+
+def settle(shards: Sequence[Database]) -> None:
+    """Bring everything that depends on several files up to date."""
+    notes = _Notes.of(shards)
+    if notes.has_all:
+        for database in shards:
+            _roll_up_all(database)
+    _in_all(shards, lambda: _work_out(shards, notes))
+    # Only now: whoever is interrupted before does it again.
+    for database in shards:
+        if _is_noted(database):
+            database.execute("BEGIN IMMEDIATE")
+            database.execute("DELETE FROM dirty")
+            database.execute("INSERT OR REPLACE INTO meta VALUES ('prices', ?)", (PRICES,))
+            database.execute("COMMIT")
+
+
+def _work_out(shards: Sequence[Database], notes: _Notes) -> None:
+    _mark_shared(shards, notes)
+    _Sessions(shards).write(notes)
+    if notes.has_all or notes.has_told or notes.owners:
+        _name(shards)
+
+
+def _in_all(shards: Sequence[Database], do: Callable[[], None]) -> None:
+    """Do something in a transaction of every shard; those in which nothing is written cost nothing."""
+    for database in shards:
+        database.execute("BEGIN")
+    try:
+        do()
+    except BaseException:
+        for database in shards:
+            database.execute("ROLLBACK")
+        raise
+    for database in shards:
+        database.execute("COMMIT")
+
+
+def _is_noted(database: Database) -> bool:
+    if database.execute("SELECT 1 FROM dirty").fetchone() is not None:
+        return True
+    return database.execute("SELECT value FROM meta WHERE key = 'prices'").fetchone() != (PRICES,)
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What changed."""
+
+    has_all: bool = False
+    has_told: bool = False
+    owners: set[str] = field(default_factory=set[str])
+    hashes: set[int] = field(default_factory=set[int])
+
+    @classmethod
+    def of(cls, shards: Sequence[Database]) -> _Notes:
+        notes = cls()
+        for database in shards:
+            found = database.execute("SELECT value FROM meta WHERE key = 'prices'").fetchone()
+            notes.has_all |= found is None or found[0] != PRICES
+            for kind, key in database.execute("SELECT kind, key FROM dirty"):
+                match kind:
+                    case "owner":
+                        notes.owners.add(os.fsdecode(key))
+                    case "message":
+                        notes.hashes.add(key)
+                    case "told":
+                        notes.has_told = True
+                    case _:
+                        notes.has_all = True
+        return notes
+
+
+def _roll_up_all(database: Database) -> None:
+    """Make the sums anew where the limits between prices are others than they were."""
+    found = database.execute("SELECT value FROM meta WHERE key = 'prices'").fetchone()
+    if found is None or found[0] == PRICES:
+        return
+    messages = Messages(database, Interning(database))
+    database.execute("BEGIN IMMEDIATE")
+    for (source,) in database.execute("SELECT id FROM source").fetchall():
+        messages.roll_up(source)
+    database.execute("COMMIT")
+
+
+# --- messages in several files ------------------------------------------------------------------------------
+
+
+def _mark_shared(shards: Sequence[Database], notes: _Notes) -> None:
+    """Mark the messages that stand in several files."""
+    if notes.has_all:
+        seen: set[int] = set()
+        twice: set[int] = set()
+        for database in shards:
+            for (hashed,) in database.execute("SELECT hash FROM message"):
+                (twice if hashed in seen else seen).add(hashed)
+        for database in shards:
+            database.execute("UPDATE message SET shared = 0 WHERE shared")
+            database.executemany(_SHARED_ON, [(hashed,) for hashed in twice])
+        return
+    for hashed in notes.hashes:
+        many = 0
+        for database in shards:
+            many += database.execute("SELECT count(*) FROM message WHERE hash = ?", (hashed,)).fetchall()[0][
+                0
+            ]
+        for database in shards:
+            database.execute(_SHARED_ON if many > 1 else _SHARED_OFF, (hashed,))
+
+
+# --- what sessions used -------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _File:
+    """One file, as far as it counts here."""
+
+    shard: int
+    id: int
+    kind: int
+    owner: str
+    oldest: int | None
+
+
+class _Sessions:
+    """The sums of sessions, by the path of their own files."""
+
+    def __init__(self, shards: Sequence[Database]) -> None:
+        self._shards = shards
+        self._messages = [Messages(database, Interning(database)) for database in shards]
+        self._files: dict[str, _File] = {}
+        self._of_owner: dict[str, list[str]] = {}
+        self._by_id: dict[tuple[int, int], str] = {}
+        self._names: dict[str, str] = {}
+
+    def write(self, notes: _Notes) -> None:
+        """Write the sums of all sessions that what changed concerns."""
+        self._load()
+        owners = self._concerned(notes)
+        sums = self._sums(owners)
+        for owner in owners:
+            file = self._files.get(owner)
+            if file is not None:
+                self._write(owner, file, sums.get(self._key(owner), Sum()))
+
+    def _load(self) -> None:
+        for shard, database in enumerate(self._shards):
+            rows = database.execute(
+                "SELECT f.id, f.path, f.kind, f.name, f.owner, x.oldest_ms FROM source f "
+                "LEFT JOIN session x ON x.source = f.id WHERE f.kind < ?",
+                (SPILLED,),
+            )
+            for source, path, kind, name, owner, oldest in rows:
+                path, owner = os.fsdecode(path), os.fsdecode(owner)
+                self._files[path] = _File(shard, source, kind, owner, oldest)
+                self._of_owner.setdefault(owner, []).append(path)
+                self._by_id[shard, source] = path
+                self._names[path] = os.fsdecode(name)
+
+    def _key(self, owner: str) -> str:
+        """Name a session so that on a tie the one with the lower id comes first."""
+        return f"{self._names.get(owner, '')} {owner}"
+
+    def _concerned(self, notes: _Notes) -> set[str]:
+        if notes.has_all:
+            return set(self._of_owner)
+        found = {owner for owner in notes.owners if owner in self._of_owner}
+        # A file that went from one owner to another, or whose owner is now gone.
+        found |= {file.owner for path in notes.owners if (file := self._files.get(path)) is not None}
+        hashes = set(notes.hashes)
+        for owner in found:
+            hashes.update(self._shared_of(owner))
+        for shard, database in enumerate(self._shards):
+            for hashed in hashes:
+                for (source,) in database.execute("SELECT source FROM message WHERE hash = ?", (hashed,)):
+                    path = self._by_id.get((shard, source))
+                    if path is not None:
+                        found.add(self._files[path].owner)
+        return found
+
+    def _shared_of(self, owner: str) -> Iterator[int]:
+        for path in self._of_owner.get(owner, ()):
+            file = self._files[path]
+            rows = self._shards[file.shard].execute(
+                "SELECT hash FROM message WHERE source = ? AND shared", (file.id,)
+            )
+            yield from (hashed for (hashed,) in rows)
+
+    def _sums(self, owners: set[str]) -> dict[str, Sum]:
+        """Add up what the files of some sessions used, a message that others have too once."""
+        ledger = Ledger()
+        shared: set[int] = set()
+        taken: set[str] = set()
+        for owner in owners:
+            for path in self._of_owner.get(owner, ()):
+                taken.add(path)
+                shared.update(self._take(ledger, path, None))
+        for path, hashes in self._elsewhere(shared, taken).items():
+            list(self._take(ledger, path, hashes))
+        session_of = {path: self._key(file.owner) for path, file in self._files.items()}
+        # How old a session is, its own file says; a sub-agent's is asked where there is no other.
+        ages = {self._key(path): file.oldest for path, file in self._files.items() if file.owner == path}
+        question = Question("session", session_of=session_of.__getitem__, oldest=ages.get)
+        return {group.key: group.sum for group in account(ledger, question).groups}
+
+    def _take(self, ledger: Ledger, path: str, hashes: Iterable[int] | None) -> Iterator[int]:
+        """Take the messages of a file into the ledger, all or some; give the hashes of the shared ones."""
+        file = self._files[path]
+        found = FileUsage(path)
+        query = f"SELECT {COLUMNS}, shared FROM message WHERE source = ? AND marks & {COUNTED}"  # noqa: S608
+        database, messages = self._shards[file.shard], self._messages[file.shard]
+        if hashes is None:
+            rows = database.execute(query, (file.id,))
+        else:
+            rows = (
+                row
+                for hashed in hashes
+                for row in database.execute(f"{query} AND hash = ?", (file.id, hashed))
+            )
+        for row in rows:
+            found.rows[row[2]] = messages.held(row[:-1], path).row
+            if row[-1]:
+                yield row[1]
+        ledger.add(found)
+
+    def _elsewhere(self, hashes: Iterable[int], taken: set[str]) -> dict[str, list[int]]:
+        """Return where else some messages are, by file."""
+        found: dict[str, list[int]] = {}
+        for hashed in hashes:
+            for shard, database in enumerate(self._shards):
+                for (source,) in database.execute("SELECT source FROM message WHERE hash = ?", (hashed,)):
+                    path = self._by_id.get((shard, source))
+                    if path is not None and path not in taken:
+                        found.setdefault(path, []).append(hashed)
+        return found
+
+    def _write(self, owner: str, file: _File, used: Sum) -> None:
+        tokens = used.tokens
+        agents = sum(self._files[path].kind == AGENT for path in self._of_owner[owner] if path != owner)
+        unpriced = [model for model in used.models if price(model) is None]
+        self._shards[file.shard].execute(
+            "UPDATE session SET agents = ?, input_tokens = ?, output_tokens = ?, cache_read_tokens = ?, "
+            "cache_write_5m_tokens = ?, cache_write_1h_tokens = ?, cost_usd = ?, unpriced_messages = ?, "
+            "unpriced_models = ? WHERE source = ?",
+            (
+                agents,
+                tokens.input,
+                tokens.output,
+                tokens.cache_read,
+                tokens.cache_write_5m,
+                tokens.cache_write_1h,
+                used.cost_usd,
+                used.unpriced,
+                json_list(unpriced),
+                file.id,
+            ),
+        )
+
+
+# --- what others call them ----------------------------------------------------------------------------------
+
+
+def _name(shards: Sequence[Database]) -> None:
+    """Give sessions without a title of their own the summary that another file tells of one of their lines.
+
+    As `Titles.best`: of several the one about the latest line, a file's own before another's.
+    """
+    told = _told(shards)
+    titles: dict[tuple[int, int], tuple[int, str]] = {}
+    leaves = {pack_uuid(leaf): by_source for leaf, by_source in told.items()}
+    for shard, database in enumerate(shards if leaves else ()):
+        for source, uuid, line in _lines_called(database, leaves):
+            by_source = leaves[uuid]
+            text = by_source.get((shard, source)) or next(iter(by_source.values()))
+            if line > titles.get((shard, source), (0, ""))[0]:
+                titles[shard, source] = (line, text)
+    for shard, database in enumerate(shards):
+        database.execute(
+            "UPDATE session SET title = own_title, title_source = own_source "
+            "WHERE title IS NOT own_title OR title_source IS NOT own_source"
+        )
+        rows = [(text, source) for (number, source), (_, text) in titles.items() if number == shard]
+        database.executemany(
+            "UPDATE session SET title = ?, title_source = 'summary' WHERE source = ? "
+            "AND (own_source IS NULL OR own_source IN ('summary', 'prompt'))",
+            rows,
+        )
+
+
+def _lines_called(
+    database: Database, leaves: Iterable[str | bytes | None]
+) -> Iterator[tuple[int, str | bytes, int]]:
+    """Find lines by their ids in sessions without a title of their own: source, id, the last such line.
+
+    All lines are gone through, as an index of them would be an eighth of all but the words, for a thing that
+    only old clients wrote.
+    """
+    database.execute("CREATE TEMP TABLE IF NOT EXISTS leaf (uuid PRIMARY KEY) WITHOUT ROWID")
+    database.execute("DELETE FROM temp.leaf")
+    database.executemany("INSERT INTO temp.leaf VALUES (?)", [(leaf,) for leaf in leaves])
+    yield from database.execute(
+        "SELECT e.source, e.uuid, max(e.id) FROM entry e CROSS JOIN session x ON x.source = e.source "
+        "WHERE e.uuid IN (SELECT uuid FROM temp.leaf) "
+        "AND (x.own_source IS NULL OR x.own_source IN ('summary', 'prompt')) GROUP BY e.source, e.uuid"
+    )
+
+
+def _told(shards: Sequence[Database]) -> dict[str, dict[tuple[int, int], str]]:
+    """Return the summaries that sessions tell, by the line they are about, then by who tells them."""
+    rows = [
+        (os.fsdecode(path), shard, source, leaf, text)
+        for shard, database in enumerate(shards)
+        for path, source, leaf, text in database.execute(
+            "SELECT f.path, t.source, t.leaf, t.text FROM told t JOIN source f ON f.id = t.source "
+            "WHERE f.kind = 0"
+        )
+    ]
+    found: dict[str, dict[tuple[int, int], str]] = {}
+    for _, shard, source, leaf, text in sorted(rows):
+        found.setdefault(leaf, {})[shard, source] = text
+    return found

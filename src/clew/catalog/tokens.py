@@ -1,0 +1,222 @@
+"""Cut a text into the words that the full-text index knows it by.
+
+The index is SQLite's FTS5 with its own tokenizer, `unicode61 remove_diacritics 2`. That one cuts at spaces
+and punctuation, so it takes a Chinese sentence for one word; runs of scripts without spaces are therefore
+written as overlapping pairs before they are handed to it (`prepare`). `tokens` gives the same words with
+their places in the text as it was, and asks FTS5's very tokenizer for them: the two cannot differ.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import unicodedata
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
+
+import apsw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+TOKENIZER: Final = "unicode61 remove_diacritics 2"
+"""FTS5's `tokenize` option for the index."""
+
+LONGEST: Final = 32_768
+"""FTS5 knows a word by its first bytes, this many."""
+
+_STEP: Final = 1 << 12
+"""How many characters are cut at a time: what holds no word that is looked for is passed over at once."""
+
+_SPACELESS: Final = (
+    "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf"  # Thai, Lao
+    "\u1000-\u103f\u1050-\u108f\u109a-\u109d\u1780-\u17d3\u17d7\u17dc\u17dd"  # Burmese, Khmer
+    "\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"  # Hangul
+    "\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c"
+    "\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\U0001aff0-\U0001b16f"  # kana
+    "\u3105-\u312f\u31a0-\u31bf"  # Bopomofo
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+    "\uff66-\uffdc"  # kana and Hangul of half width
+)
+_RUN: Final = re.compile(f"[{_SPACELESS}]+")
+_RUNS: Final = re.compile(f"([{_SPACELESS}]+)")
+_ODD: Final = re.compile(f"[\u0900-\u17ff{_SPACELESS}\ud800-\udfff]")
+"""What a text has to hold for being written differently from what it is."""
+
+_MENDED: Final = re.compile("[\u0900-\u17ff\ud800-\udfff]")
+
+_BREAK: Final = re.compile(r"[\x00-/:-@\[-`{-\x7f]")
+"""Characters that are never part of a word."""
+
+_ACCENTED: Final = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff\u212a\u212b]")
+"""Characters that FTS5 takes for an ASCII letter, or leaves out inside a word."""
+
+_LETTER: Final = re.compile(r"[^\x00-/:-@\[-`{-\x7f]")
+
+_MARKED: Final = range(0x0900, 0x1800)
+"""Scripts from India to Cambodia, whose vowels are marks. FTS5 would cut a word at every mark."""
+
+_PRIVATE: Final = 0xE000
+"""Characters for private use, which FTS5 takes for letters: they stand for the marks."""
+
+
+class Token(NamedTuple):
+    """One word of a text."""
+
+    folded: str
+    """As the index has it: in small letters, without diacritics."""
+
+    start: int
+    end: int
+    """Where it stands in the text, in characters. In a script without spaces it is a pair of characters."""
+
+
+class Piece(NamedTuple):
+    """A stretch of a text as it is written for the index."""
+
+    written: str
+    start: int
+    """Where it begins in the text."""
+
+    run: int
+    """For a run of a script without spaces its length, else 0."""
+
+    def may_hold(self, plain: Sequence[str], others: Sequence[str]) -> bool:
+        """Say whether one of some words may be here: `plain` ones, all ASCII, and `others`, folded.
+
+        A quick look that is never wrong about a No.
+        """
+        written = self.written
+        if self.run:
+            return any(word in written for word in others)
+        if not written.isascii() and (others or _ACCENTED.search(written) is not None):
+            return True
+        lowered = written.lower()
+        return any(word in lowered for word in plain)
+
+    def is_wordless(self) -> bool:
+        """Say whether there is surely no word here."""
+        return _LETTER.search(self.written) is None
+
+
+class Words:
+    """The words of one stretch; their places in the text are worked out when asked for."""
+
+    __slots__ = ("_found", "_is_ascii", "_piece", "_raw", "folded")
+
+    def __init__(self, piece: Piece) -> None:
+        self._piece = piece
+        self._raw = piece.written.encode("utf-8")
+        self._is_ascii = len(self._raw) == len(piece.written)
+        self._found = _LOCAL.cut(self._raw)
+        self.folded = [one[2] for one in self._found]
+        """The words as the index has them."""
+        if len(self._raw) >= LONGEST:
+            self.folded = [_known(word) for word in self.folded]
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getitem__(self, index: int) -> Token:
+        start, run = self._piece.start, self._piece.run
+        first, last, _ = self._found[index]
+        if not self._is_ascii:
+            inside = len(self._raw[first:last].decode("utf-8"))
+            first = len(self._raw[:first].decode("utf-8"))
+            last = first + inside
+        if run:
+            # The pairs are written three characters apart.
+            cell, inside = divmod(first, 3)
+            first, last = cell + inside, last - 2 * cell
+        return Token(self.folded[index], start + first, start + last)
+
+
+def prepare(text: str) -> str:
+    """Return the text as it is handed to FTS5."""
+    if text.isascii() or _ODD.search(text) is None:
+        return text
+    parts = _RUNS.split(text)
+    parts[1::2] = [f" {_pairs(run)}" for run in parts[1::2]]
+    return _mend("".join(parts))
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """Give the words of a text in their order."""
+    for piece in pieces(text):
+        words = Words(piece)
+        yield from (words[index] for index in range(len(words)))
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Cut a text into stretches that no word lies across, of bounded size but for endless words."""
+    if text.isascii() or _ODD.search(text) is None:
+        yield from _steps(text, 0, len(text))
+        return
+    mended = _mend(text)  # a character for a character
+    at = 0
+    for run in _RUN.finditer(text):
+        start, end = run.span()
+        yield from _steps(mended, at, start)
+        for begin in range(start, end, _STEP):
+            # With the character after it, for the last pair; that one's own place is in the next stretch.
+            stop = min(begin + _STEP, end)
+            written = _pairs(mended[begin : min(stop + 1, end)])[: 3 * (stop - begin)]
+            yield Piece(written, begin, stop - begin)
+        at = end
+    yield from _steps(mended, at, len(mended))
+
+
+def _steps(text: str, start: int, end: int) -> Iterator[Piece]:
+    while start < end:
+        stop = end
+        if end - start > _STEP and (gap := _BREAK.search(text, start + _STEP, end)) is not None:
+            stop = gap.start()
+        yield Piece(text[start:stop], start, 0)
+        start = stop
+
+
+def _pairs(run: str) -> str:
+    """Write 日本語 as "日本 本語 語": every character begins one word, so that any stretch of it is found."""
+    cells = [" "] * (3 * len(run))
+    cells[::3] = run
+    cells[1:-2:3] = run[1:]
+    return "".join(cells)
+
+
+def _mend(text: str) -> str:
+    if _MENDED.search(text) is None:
+        return text
+    table, marks = _marks()
+    return marks.sub(lambda found: table.get(found.group(), "\ufffd"), text)
+
+
+@cache
+def _marks() -> tuple[dict[str, str], re.Pattern[str]]:
+    """Return what each mark is written as, and where there are marks or halves of characters."""
+    table = {
+        chr(code): chr(_PRIVATE + code - _MARKED.start)
+        for code in _MARKED
+        if unicodedata.category(chr(code)).startswith("M")
+    }
+    return table, re.compile(f"[{''.join(table)}\ud800-\udfff]")
+
+
+def _known(folded: str) -> str:
+    """Return as much of an endless word as FTS5 knows; the cut may be inside a character."""
+    return folded.encode("utf-8")[:LONGEST].decode("utf-8", "surrogateescape")
+
+
+class _Local(threading.local):
+    """FTS5's tokenizer, one for each thread: it belongs to a connection, and threads do not share those."""
+
+    def __init__(self) -> None:
+        name, *options = str.split(TOKENIZER)
+        self._tokenizer = apsw.Connection(":memory:").fts5_tokenizer(name, options)
+
+    def cut(self, raw: bytes) -> list[tuple[int, int, str]]:
+        """Return the words in UTF-8 bytes and where they are."""
+        found = self._tokenizer(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None)
+        return cast("list[tuple[int, int, str]]", found)
+
+
+_LOCAL: Final = _Local()
