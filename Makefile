@@ -58,6 +58,7 @@ prices: $(STAMP) ## make the price table anew
 docs: $(STAMP) ## make the generated parts of the docs anew
 	$(BIN)/python scripts/make_format_docs.py
 	$(BIN)/python scripts/make_command_docs.py
+	$(BIN)/python scripts/make_table_docs.py
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) dist build mutants .pytest_cache .ruff_cache .hypothesis

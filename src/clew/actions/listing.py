@@ -6,28 +6,35 @@ None. A full read goes through every file once, sub-agents included: what they u
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from clew.actions.glances import Glance, glance, told_elsewhere
 from clew.format.times import iso
 from clew.session.pricing import DATE
 from clew.store.files import Skipped
-from clew.store.heads import group_agents
-from clew.store.live import liveness, running
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from clew.session.fold import Facts, Pr, SessionKind
+    from clew.session.fold import Facts, SessionKind
     from clew.session.pricing import Tokens
     from clew.session.titles import TitleSource
     from clew.store.files import Listing, SessionFile, Store
 
 CONVERSATIONS = frozenset({"conversation", "mixed"})
 """The kinds that hold a conversation: what a person means by a session."""
+
+
+class PullRequest(NamedTuple):
+    """A pull request that a session tells of."""
+
+    number: int | str | None
+    """A text where no database takes so great a number."""
+
+    url: str | None
+    repository: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +70,7 @@ class SessionRow:
     kind: SessionKind
     live: bool
     damaged: int | None
-    prs: tuple[Pr, ...]
+    prs: tuple[PullRequest, ...]
     bytes: int
     changed: float
     """When the file was last written, in seconds since 1970."""
@@ -80,18 +87,50 @@ class SessionRow:
 
     def as_dict(self) -> dict[str, object]:
         """Return the row in the shape of `clew ls --json`."""
-        found: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
-        for name in ("session_ids", "models", "client_versions", "unpriced_models"):
-            found[name] = list(getattr(self, name))
-        found["tokens"] = None if self.tokens is None else tokens_dict(self.tokens)
-        found["prs"] = [{"number": pr.number, "url": pr.url, "repository": pr.repository} for pr in self.prs]
-        found["changed"] = iso(int(self.changed * 1000))
-        return found
+        # Written out: to ask for the fields of each row took longer than all the rest of a list.
+        return {
+            "id": self.id,
+            "path": self.path,
+            "project": self.project,
+            "folder": self.folder,
+            "slug": self.slug,
+            "title": self.title,
+            "title_source": self.title_source,
+            "session_ids": [*self.session_ids],
+            "lines": self.lines,
+            "first_prompt": self.first_prompt,
+            "started": self.started,
+            "ended": self.ended,
+            "turns": self.turns,
+            "messages": self.messages,
+            "tool_calls": self.tool_calls,
+            "failed_calls": self.failed_calls,
+            "tokens": None if self.tokens is None else tokens_dict(self.tokens),
+            "cost_usd": self.cost_usd,
+            "models": [*self.models],
+            "git_branch": self.git_branch,
+            "client_versions": [*self.client_versions],
+            "agents": self.agents,
+            "kind": self.kind,
+            "live": self.live,
+            "damaged": self.damaged,
+            "prs": [pr._asdict() for pr in self.prs],
+            "bytes": self.bytes,
+            "changed": iso(int(self.changed * 1000)),
+            "unpriced_messages": self.unpriced_messages,
+            "unpriced_models": [*self.unpriced_models],
+        }
 
 
 def tokens_dict(tokens: Tokens) -> dict[str, int]:
     """Return token counts in the shape every command gives them."""
-    return {each.name: getattr(tokens, each.name) for each in fields(tokens)}
+    return {
+        "input": tokens.input,
+        "output": tokens.output,
+        "cache_read": tokens.cache_read,
+        "cache_write_5m": tokens.cache_write_5m,
+        "cache_write_1h": tokens.cache_write_1h,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +155,12 @@ class SessionList:
     agents_damaged: int = 0
     """Sub-agents' files with damage in them."""
 
+    notes: tuple[str, ...] = ()
+    """What a person should know of how the list was made."""
+
+    callers: frozenset[str] | None = None
+    """The paths of the sessions that called the tool that was asked for, where that is known."""
+
     @property
     def conversations(self) -> tuple[SessionRow, ...]:
         """The sessions as a person means them: `@1` is the first."""
@@ -135,13 +180,19 @@ def list_sessions(
     full: bool | int = False,
     jobs: int | None = None,
     start: Callable[[int], Callable[[], None]] | None = None,
+    listing: Listing | None = None,
 ) -> SessionList:
-    """List the sessions of a store at the time `now` (seconds since 1970).
+    """List the sessions of a store at the time `now` (seconds since 1970), by reading their files.
 
     `full` reads every file; a number does so only if there are no more bytes than that. `start` is told how
     many files are going to be read and returns what is called after each.
     """
-    listing = store.listing()
+    # Imported here: a list that comes from the catalog needs nothing of it.
+    from clew.actions.glances import Glance, glance, told_elsewhere
+    from clew.store.heads import group_agents
+    from clew.store.live import liveness, running
+
+    listing = store.listing() if listing is None else listing
     size = sum(file.size for file in (*listing.sessions, *listing.agents))
     is_full = full if isinstance(full, bool) else size <= full
     looks = [glance(file) for file in listing.newest()]
@@ -153,7 +204,7 @@ def list_sessions(
     def is_live(file: SessionFile) -> bool:
         return liveness(file, now=now, processes=processes, look_for_open=False).is_live
 
-    rows = [_row(look.file, look.facts(told)) for look in seen]
+    rows = [quick_row(look.file, look.facts(told)) for look in seen]
     rows = [
         replace(
             row,
@@ -199,7 +250,7 @@ def _read_fully(
         toll = by_path.get(file.path)
         if toll is None:
             continue
-        whole = _row(file, toll.facts)
+        whole = quick_row(file, toll.facts)
         share = shares[file.path]
         rows.append(
             replace(
@@ -237,7 +288,8 @@ def damaged_lines(facts: Facts, *, is_live: bool) -> int:
     return facts.damaged - (is_live and facts.is_unfinished)
 
 
-def _row(file: SessionFile, facts: Facts) -> SessionRow:
+def quick_row(file: SessionFile, facts: Facts) -> SessionRow:
+    """Return the row of a file without the counts."""
     return SessionRow(
         id=file.id,
         path=file.path,
@@ -264,7 +316,7 @@ def _row(file: SessionFile, facts: Facts) -> SessionRow:
         kind=facts.kind,
         live=False,
         damaged=None,
-        prs=facts.prs,
+        prs=tuple(PullRequest(pr.number, pr.url, pr.repository) for pr in facts.prs),
         bytes=file.size,
         changed=file.mtime_ns / 1e9,
     )

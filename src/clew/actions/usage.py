@@ -1,7 +1,8 @@
 """Tokens and money over the sessions of a store: `clew usage`.
 
-Reads every file once, in several processes where there is much to read. What counts and what it costs is
-decided in `session.usage`, `session.ledger` and `session.accounts`.
+The catalog answers where it is as new as the files (`indexed_usage`). Else every file is read once, in
+several processes where there is much to read. What counts and what it costs is decided in `session.usage`,
+`session.ledger` and `session.accounts`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.errors import ClewError, UsageError
 from clew.format.times import iso, milliseconds
@@ -21,7 +22,6 @@ from clew.session.accounts import Question, account
 from clew.session.ledger import Ledger
 from clew.session.periods import BLOCK_MS, moment
 from clew.session.pricing import DATE, SOURCE
-from clew.session.usage import Folder, oldest
 from clew.store.files import Skipped, Store
 from clew.store.source import open_regular, reason
 
@@ -38,6 +38,9 @@ _WORTH_ANOTHER: Final = 100_000_000
 
 _PIECE: Final = 1 << 18
 """How much is read at a time: what fits the processor's cache."""
+
+_BEING_WRITTEN: Final = 600_000
+"""Milliseconds since the last change within which an unfinished end is being written, not damaged."""
 
 _DEPTHS: Final[Mapping[str, Depth]] = {
     "session": "place", "project": "place", "git-branch": "place", "agent": "place", "tool": "calls",
@@ -61,6 +64,9 @@ class Request:
 
     jobs: int | None = 1
     """How many processes may read; None for as many as pay."""
+
+    use_index: bool = False
+    """Whether the catalog may answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,9 @@ class Result:
 
     clients: Mapping[str, Client] = field(default_factory=dict[str, Client])
     """By session, if that was asked for, the client's own account where it left one."""
+
+    notes: tuple[str, ...] = ()
+    """What a person should know of how the figures were made."""
 
     @property
     def is_flawed(self) -> bool:
@@ -171,9 +180,39 @@ def _usage(request: Request, now: int | None, progress: Callable[[int], object] 
     until = _moment(request.until, "--until", now, zone, is_end=True)
     store = Store.at([*map(str, request.roots)])
     listing = store.listing()
+    period = _Period(zone, since, until, now)
+    notes: tuple[str, ...] = ()
+    if request.use_index:
+        from clew.catalog.current import NotCurrentError
+
+        try:
+            return _from_index(request, store, listing, period)
+        except NotCurrentError as error:
+            notes = (error.note,) if error.note else ()
+    return _from_files(request, store, listing, period, progress, notes)
+
+
+class _Period(NamedTuple):
+    """The time that is asked for, and the time it is."""
+
+    zone: tzinfo | None
+    since: int | None
+    until: int | None
+    now: int
+
+
+def _from_files(
+    request: Request,
+    store: Store,
+    listing: Listing,
+    period: _Period,
+    progress: Callable[[int], object] | None,
+    notes: tuple[str, ...],
+) -> Result:
     files = [*listing.sessions, *listing.agents]
     ledger, unread = _read(files, _DEPTHS.get(request.by, "usage"), request.jobs, progress)
     places = _Places(listing, ledger)
+    zone, since, until, now = period
     question = Question(request.by, zone, since, until, places.session_of, places.project_of, places.oldest)
     answer = account(ledger, question)
     is_by_session = request.by == "session"
@@ -188,7 +227,39 @@ def _usage(request: Request, now: int | None, progress: Callable[[int], object] 
         now,
         zone,
         {group.key: places.project(group.key) for group in answer.groups} if is_by_session else {},
-        _clients(answer, ledger, places) if is_by_session else {},
+        _clients(answer, places.client_cost) if is_by_session and ledger.client_costs else {},
+        notes,
+    )
+
+
+def _from_index(request: Request, store: Store, listing: Listing, period: _Period) -> Result:
+    from clew.actions.indexed_usage import Places, account_of
+    from clew.catalog.current import Current
+    from clew.catalog.rollups import Rollups
+
+    zone, since, until, now = period
+    is_by_session = request.by == "session"
+    with Current.opened(store, listing) as current:
+        rollups = Rollups(current.database)
+        places = Places(rollups)
+        answer = account_of(rollups, request.by, zone=zone, since=since, until=until, places=places)
+        projects = {group.key: places.project(group.key) for group in answer.groups} if is_by_session else {}
+        clients = _clients(answer, places.client_cost) if is_by_session else {}
+        damaged = rollups.damaged(now - _BEING_WRITTEN)
+    listed = {file.path for file in (*listing.sessions, *listing.agents)} if current.skipped else set[str]()
+    return Result(
+        answer,
+        request.tz or "local",
+        len(listing.sessions) + len(listing.agents),
+        store.roots.looked_in,
+        listing.skipped,
+        tuple(one for one in current.skipped if one.path in listed),
+        damaged,
+        now,
+        zone,
+        projects,
+        clients,
+        current.notes,
     )
 
 
@@ -283,6 +354,9 @@ def _pieces(path: str) -> Iterator[bytes]:
 def _read_share(
     files: _Files, depth: Depth, progress: Callable[[int], object] | None = None
 ) -> tuple[Ledger, list[Skipped]]:
+    # Imported here: an answer from the catalog needs nothing of it.
+    from clew.session.usage import Folder
+
     ledger = Ledger()
     unread: list[Skipped] = []
     folder = Folder(depth)
@@ -364,6 +438,8 @@ class _Places:
 
     def oldest(self, session: str) -> int | None:
         """Return the time of a session's oldest line."""
+        from clew.session.usage import oldest
+
         times: list[int] = []
         for file in self._files_of(session):
             try:
@@ -380,12 +456,10 @@ class _Places:
         return next((costs[file.path] for file in self._files_of(session) if file.path in costs), None)
 
 
-def _clients(answer: Account, ledger: Ledger, places: _Places) -> dict[str, Client]:
-    if not ledger.client_costs:
-        return {}
+def _clients(answer: Account, client_cost: Callable[[str], float | None]) -> dict[str, Client]:
     found: dict[str, Client] = {}
     for group in answer.groups:
-        cost = places.client_cost(group.key)
+        cost = client_cost(group.key)
         if cost is not None:
             ours = group.sum.cost_usd
             found[group.key] = Client(cost, None if ours is None else ours - cost)

@@ -15,6 +15,7 @@ class Command(NamedTuple):
 
 COMMANDS: Final = (
     Command("ls", "Find", "sessions, newest first"),
+    Command("search", "Find", "words, a literal or a pattern in everything that was said and done"),
     Command("find", "Find", "where any id is: uuid, message, request, tool use, agent, session"),
     Command("show", "Read", "read a session in the terminal"),
     Command("watch", "Read", "follow sessions as they are written"),
@@ -24,6 +25,8 @@ COMMANDS: Final = (
     Command("usage", "Understand", "tokens and money, by day, model, project and more"),
     Command("check", "Understand", "every problem in a session, and whether it can be resumed"),
     Command("drift", "Understand", "what the sessions hold that clew does not know"),
+    Command("sql", "Understand", "ask the tables a question in SQL"),
+    Command("index", "Start", "what the index holds, and how to build it anew"),
     Command("demo", "Start", "write a small set of sample sessions to try things on"),
 )
 """In the order they are listed. Each has its code in `faces.cli.commands.<name>`."""

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import click
 
 from clew.errors import UsageError
-from clew.faces.cli import cells, table, words
-from clew.faces.cli.flows import flow
-from clew.faces.cli.naming import models, projects
-from clew.faces.cli.notices import counting, tell_skipped
 from clew.faces.cli.options import DAMAGED, Shared, shared
-from clew.faces.cli.terminal import Part, Screen, span
+from clew.faces.cli.row_documents import texts, write_list
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from clew.actions.listing import SessionList, SessionRow
+    from clew.actions.session_filters import Sort
+    from clew.faces.cli.terminal import Screen
+    from clew.store.files import Listing, Skipped, Store
 
 ON_A_TERMINAL: Final = 30
 NEWEST: Final = 10
 SMALL: Final = 200_000_000
 """Bytes up to which every file is read for its counts without being asked: a second or two."""
 
-_COLUMNS: Final = (
-    table.Column("", hide_if_empty=True),
-    table.Column("AGE", align="right", style=("dim",)),
-    table.Column("PROJECT", needs=80, most=18, cut="middle"),
-    table.Column("TITLE", flexible=True),
-    table.Column("BRANCH", needs=140, most=20, hide_if_empty=True, style=("dim",)),
-    table.Column("MODEL", needs=120, most=18, hide_if_empty=True, style=("dim",)),
-    table.Column("TURNS", align="right", needs=80, hide_if_empty=True, words="{} turns"),
-    table.Column("CALLS", align="right", needs=100, hide_if_empty=True, words="{} calls"),
-    table.Column("FAIL", align="right", hide_if_empty=True, words="{} failed", style=("red",)),
-    table.Column("SIZE", align="right", needs=80, hide_if_empty=True),
-    table.Column("COST", align="right", hide_if_empty=True),
-    table.Column("ID", style=("cyan",)),
-)
+_SORTS: Final = ("changed", "started", "ended", "cost", "tokens", "turns", "size", "title")
 _EXAMPLES: Final = """\b
 Examples:
   clew ls
@@ -48,9 +34,18 @@ Examples:
 
 
 @click.command("ls", epilog=_EXAMPLES)
-@click.option("--full", is_flag=True, help="Read every file for its counts, however large.")
+@click.option("--full", is_flag=True, help="Read every file for its counts where there is no index.")
 @click.option("--project", metavar="P", help="Only sessions of a project: its path, or a part of it.")
 @click.option("--since", metavar="T", help="Only sessions written since: 2h, 3d, 1w, 2026-02-03.")
+@click.option("--until", metavar="T", help="Only sessions begun before, or on that day.")
+@click.option("--title", metavar="TEXT", help="Only sessions with this in their title.")
+@click.option("--git-branch", metavar="B", help="Only sessions that were last on this branch.")
+@click.option("--model", metavar="M", help="Only sessions that used a model: its name, or a part of it.")
+@click.option("--errors", "has_errors", is_flag=True, help="Only sessions with calls that failed.")
+@click.option("--tool", metavar="NAME", help="Only sessions that called a tool, or whose sub-agents did.")
+@click.option("--sort", type=click.Choice(_SORTS), default="changed", show_default=True, help="The order.")
+@click.option("--reverse", "is_reversed", is_flag=True, help="The other way round.")
+@click.option("--columns", metavar="A,B", help="The columns of the table: id,title,tokens,cost…")
 @click.option("--all", "is_all", is_flag=True, help=f"All of them, not the newest {ON_A_TERMINAL}.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="At most so many.")
 @click.option("--newest", is_flag=True, hidden=True)
@@ -60,54 +55,132 @@ def command(
     full: bool,
     project: str | None,
     since: str | None,
+    until: str | None,
+    title: str | None,
+    git_branch: str | None,
+    model: str | None,
+    has_errors: bool,
+    tool: str | None,
+    sort: str,
+    is_reversed: bool,
+    columns: str | None,
     is_all: bool,
     limit: int | None,
     newest: bool,
 ) -> int:
     """List sessions, newest first.
 
-    On a terminal, and wherever text is printed, turns, calls and cost are counted if the store is small
-    (up to 200 MB) or with --full. With --json they are null without --full. JSON also lists the files
-    that hold no conversation; their "kind" says so.
+    Counts and costs come from the index (clew index). Where there is none, every file is read for them if the
+    store is small (up to 200 MB) and text is printed, or with --full; else they are missing, in JSON null.
+    JSON also lists the files that hold no conversation; their "kind" says so.
 
     Marks: ● live, ! damaged.
     """
-    from clew.actions.listing import list_sessions, narrow
-    from clew.actions.opening import open_store
+    from clew.actions.stores import open_store
 
     now = datetime.now(UTC).astimezone()
-    start = _start(since, now=now)
+    named = _columns(columns)
+    since_, until_ = _moment(since, "--since", now=now), _moment(until, "--until", now=now)
     store = open_store(common.roots)
-    with counting(common.screen) as reading:
-        found = list_sessions(
+    listing = store.listing()
+    options = (project, since_, until_, title, git_branch, model, has_errors, tool)
+    is_plain = sort == "changed" and not is_reversed and all(one is None or one is False for one in options)
+    notes: tuple[str, ...] | None = None
+    if common.is_data and not common.no_index and is_plain:
+        answer = _documents(common, store, listing, now=now, limit=limit)
+        if isinstance(answer, int):
+            return answer
+        notes = answer
+    from clew.actions.indexed_listing import list_best
+    from clew.actions.session_filters import Wanted, choose
+
+    wanted = Wanted(*options)
+    with common.screen.progress(None, what="files") as progress:
+
+        def start(files: int) -> Callable[[], None]:
+            progress.total = files
+            return progress.advance
+
+        found = list_best(
             store,
             now=now.timestamp(),
+            listing=listing,
+            use_index=not common.no_index and notes is None,
             full=True if full else False if common.is_data else SMALL,
+            tool=tool,
             jobs=common.jobs,
-            start=reading,
+            start=start,
         )
+    every = found.rows if common.is_data else found.conversations
+    rows = choose(found, every, wanted, sort=cast("Sort", sort), is_reversed=is_reversed)
     if common.is_data:
-        rows = narrow(found.rows, project=project, since=start)[:limit]
-        common.emit([row.as_dict() for row in rows])
+        rows = rows[:limit]
+        write_list(common, texts(row.as_dict() for row in rows))
     else:
-        rows = narrow(found.conversations, project=project, since=start)
         if common.screen.is_terminal and limit is None and not is_all:
             limit = NEWEST if newest else ON_A_TERMINAL
-        show(common.screen, found, rows, now=now, limit=limit, newest=newest)
-    tell_skipped(common.screen, found.skipped, cut=found.was_cut, verbose=common.is_verbose)
+        show(common.screen, found, rows, now=now, limit=limit, newest=newest, columns=named)
+    _tell(common, (*(notes or ()), *found.notes), found.skipped, cut=found.was_cut)
+    if not found.is_full and found.rows and not common.no_index and not common.is_data:
+        from clew.faces.cli.terminal import span
+
+        common.screen.note(span("counts come with the index: clew index rebuild", "dim"))
     is_damaged = any(row.damaged for row in rows) or bool(found.was_cut)
     return DAMAGED if is_damaged else 0
 
 
-def _start(since: str | None, *, now: datetime) -> float | None:
-    if since is None:
+def _documents(
+    common: Shared, store: Store, listing: Listing, *, now: datetime, limit: int | None
+) -> int | tuple[str, ...] | None:
+    """Write all sessions as JSON straight from the index; where it cannot tell, return what to say of that.
+
+    None means that it could, but some session has to be looked at.
+    """
+    from clew.actions.session_documents import session_documents
+    from clew.catalog.current import NotCurrentError
+
+    try:
+        found = session_documents(store, listing, now=now.timestamp(), limit=limit)
+    except NotCurrentError as error:
+        return (error.note,) if error.note else ()
+    if found is None:
+        return None
+    write_list(common, found.rows)
+    _tell(common, found.notes, found.skipped)
+    return DAMAGED if found.is_damaged else 0
+
+
+def _moment(text: str | None, option: str, *, now: datetime) -> float | None:
+    if text is None:
         return None
     from clew.session.periods import moment
 
-    found = moment(since, now=int(now.timestamp() * 1000), zone=None)
+    found = moment(text, now=int(now.timestamp() * 1000), zone=None, is_end=option == "--until")
     if found is None:
-        raise UsageError(f"{since!r} is no time", hint="--since 2026-02-03, or --since 2d for two days ago")
+        raise UsageError(f"{text!r} is no time", hint=f"{option} 2026-02-03, or {option} 2d for two days ago")
     return found / 1000
+
+
+def _columns(text: str | None) -> tuple[str, ...]:
+    if text is None:
+        return ()
+    from clew.faces.cli.session_table import chosen_columns
+
+    return chosen_columns(text)
+
+
+def _tell(
+    common: Shared, notes: Sequence[str], skipped: Sequence[Skipped], *, cut: Sequence[str] = ()
+) -> None:
+    """Say on standard error how the list was made, and what was passed over."""
+    if not (notes or skipped or cut):
+        return
+    from clew.faces.cli.notices import tell_skipped
+    from clew.faces.cli.terminal import span
+
+    for note in notes:
+        common.screen.note(span(f"note: {note}", "dim"))
+    tell_skipped(common.screen, skipped, cut=cut, verbose=common.is_verbose)
 
 
 def show(
@@ -118,96 +191,10 @@ def show(
     now: datetime,
     limit: int | None = None,
     newest: bool = False,
+    columns: Sequence[str] = (),
 ) -> None:
     """Show the list as a table, with a footer of totals where a person looks at it."""
-    if not rows:
-        _nothing(screen, found)
-        return
-    shown = rows[:limit]
-    ids = cells.short_ids(row.id for row in found.rows)
-    names = projects(row.project for row in found.rows)
-    lines = [_line(row, names[row.project], ids[row.id], now=now, is_full=found.is_full) for row in shown]
-    screen.lines(table.lines(_COLUMNS, lines, width=screen.width, ascii_only=screen.is_ascii))
-    if not screen.is_terminal:
-        return
-    if len(shown) < len(rows):
-        more = "clew ls" if newest else "clew ls --all"
-        screen.print(span(f"{len(rows) - len(shown):,} more: {more}", "dim"))
-    screen.lines(flow(_totals(found, rows), width=screen.width))
-    if newest:
-        _hints(screen, ids[shown[0].id])
+    # Imported here: most of it is only for text.
+    from clew.faces.cli.session_table import show as show_table
 
-
-def _line(row: SessionRow, project: str, short: str, *, now: datetime, is_full: bool) -> list[Part]:
-    mark = ("●" if row.live else "") + ("!" if row.damaged else "")
-    return [
-        span(mark, "yellow" if row.damaged else "green"),
-        words.age(datetime.fromtimestamp(row.changed, UTC), now=now),
-        project,
-        row.title or span("(no prompt)", "dim"),
-        row.git_branch or "",
-        models(row.models),
-        "" if row.turns is None else words.number(row.turns),
-        "" if row.tool_calls is None else words.number(row.tool_calls),
-        str(row.failed_calls or ""),
-        "" if is_full else words.size(row.bytes),
-        _cost(row),
-        short,
-    ]
-
-
-def _cost(row: SessionRow) -> str:
-    """What it cost; with a plus where some of it has no known price, and nothing where nothing was used."""
-    if row.tokens is None or not row.tokens.total:
-        return ""
-    return words.money(row.cost_usd) + ("+" if row.unpriced_messages and row.cost_usd is not None else "")
-
-
-def _totals(found: SessionList, rows: Sequence[SessionRow]) -> list[Sequence[Part]]:
-    """The totals, and what a person must know to read the numbers."""
-    everything = len(found.conversations)
-    all_of_them = words.count(everything, "session")
-    first = all_of_them if len(rows) == everything else f"{len(rows):,} of {all_of_them}"
-    totals: list[Sequence[Part]] = [(f"{first}, {words.count(found.agents, 'sub-agent')}",)]
-    odd = [
-        f"{count:,} {word}"
-        for count, word in (
-            (found.count("damaged"), "damaged"),
-            (found.count("empty"), "empty"),
-            (found.count("summary"), "with summaries only"),
-            (found.count("agent"), "of sub-agents only"),
-        )
-        if count
-    ]
-    if odd:
-        totals.append((span(", ".join(odd), "yellow"), ": clew check --all"))
-    if not found.is_full:
-        totals.append(("turns and cost: clew ls --full",))
-        return totals
-    strangers = sorted({model for row in rows for model in row.unpriced_models})
-    if strangers:
-        totals.append((f"no price known for {', '.join(strangers[:3])}",))
-    if any(row.cost_usd for row in rows):
-        totals.append((span(f"prices of {found.price_date}", "dim"),))
-    return totals
-
-
-def _nothing(screen: Screen, found: SessionList) -> None:
-    if found.conversations:
-        screen.note(f"None of {words.count(len(found.conversations), 'session')} fits.")
-        screen.note(span("try: ", "dim"), "clew ls")
-        return
-    screen.note("No sessions in ", " or ".join(found.looked_in), ".")
-    if found.rows:
-        screen.note(f"{words.count(len(found.rows), 'file')} without a conversation: clew ls --json")
-    screen.note(span("try: ", "dim"), "clew demo DIR, which writes some to look at")
-
-
-def _hints(screen: Screen, short: str) -> None:
-    screen.print()
-    for text, meaning in (
-        (f"clew show {short}", "read the newest"),
-        ("clew usage", "what it all cost"),
-        ("clew --help", "everything else"),
-    ):
-        screen.print("  ", cells.pad(text, 18), span(meaning, "dim"))
+    show_table(screen, found, rows, now=now, limit=limit, newest=newest, columns=columns)

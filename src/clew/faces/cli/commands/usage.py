@@ -9,6 +9,7 @@ import click
 from clew.actions.usage import Request, Result, usage
 from clew.faces.cli import cells, words
 from clew.faces.cli.options import DAMAGED, Shared, shared
+from clew.faces.cli.row_documents import write_document
 from clew.faces.cli.table import TWO_LINES_BELOW, Column, lines
 from clew.faces.cli.terminal import Part, span
 from clew.format.times import milliseconds
@@ -49,11 +50,11 @@ def command(
     the API would have charged; a subscription is not billed by them.
     """
     roots = tuple(str(root) for root in common.roots)
-    request = Request(cast("By", by), roots, since, until, tz, common.jobs)
+    request = Request(cast("By", by), roots, since, until, tz, common.jobs, not common.no_index)
     with common.screen.progress(None, what="files") as progress:
         result = usage(request, progress=progress.advance)
     if common.is_data:
-        common.emit(result.as_json(), rows=result.rows())
+        write_document(common, result.as_json(), "rows")
     elif not result.account.groups:
         common.screen.note(_empty(result, is_bounded=bool(since or until)))
     else:
@@ -74,6 +75,8 @@ def _empty(result: Result, *, is_bounded: bool) -> str:
 def _tell(common: Shared, result: Result) -> None:
     """Say on standard error what the figures leave out."""
     note = common.screen.note
+    for text in result.notes:
+        note(span(f"note: {text}", "dim"))
     if result.account.unpriced_models:
         some = words.count(result.account.total.unpriced, "message")
         models = ", ".join(result.account.unpriced_models)
