@@ -149,6 +149,18 @@ def test_a_database_found_damaged_while_reading_is_an_error_that_the_next_update
     assert content(catalog) == right
 
 
+def test_a_statement_that_is_wrong_costs_no_database(catalog: Catalog, right: dict[str, object]) -> None:
+    def wrong() -> None:
+        with catalog.reading() as database:
+            database.execute("SELECT no_such_column FROM sessions").fetchall()
+
+    before = [path.stat().st_ino for path in shard_paths(catalog.folder)]
+    with pytest.raises(CatalogUnavailableError, match="no such column"):
+        wrong()
+    assert [path.stat().st_ino for path in shard_paths(catalog.folder)] == before
+    assert content(catalog) == right
+
+
 def _scribble(path: Path, chance: random.Random) -> None:
     """Write over some places of a database."""
     data = bytearray(path.read_bytes())

@@ -157,7 +157,7 @@ def test_what_the_figures_leave_out_is_said_on_standard_error(
     assert code == 3
     assert "claude-who" in out
     assert "no price is known for 1 message of claude-who" in err
-    assert "1 damaged stretch" in err
+    assert "damaged lines were passed over: clew check --all" in err
 
 
 def test_an_empty_store_says_where_it_looked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

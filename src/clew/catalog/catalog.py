@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING
 
 from clew.catalog.functions import add_functions
 from clew.catalog.place import catalog_folder, make_private, remove_database, shard_paths
-from clew.catalog.shards import Lock, damaged_shards, drop_shard, open_shard, open_views, translated, workers
+from clew.catalog.shards import (
+    Lock,
+    damaged_shards,
+    drop_shard,
+    is_mistake,
+    open_shard,
+    open_views,
+    translated,
+    workers,
+)
 from clew.catalog.unavailable import BusyError, CatalogUnavailableError, DamagedError
 from clew.catalog.update import BUSY, Options, Progress, Update, update
 from clew.catalog.views import views
@@ -164,6 +173,8 @@ class Catalog:
                 yield self.connection()
         except DamagedError as error:
             self.close()
+            if is_mistake(error):
+                raise CatalogUnavailableError(str(error)) from error
             self._mend()
             raise CatalogUnavailableError("it was damaged; the next command builds it anew") from error
         except BusyError as error:

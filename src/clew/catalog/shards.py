@@ -64,6 +64,14 @@ def translated(shard: int = NONE, *, is_writing: bool = False) -> Generator[None
         raise CatalogUnavailableError(reason(error)) from error
 
 
+def is_mistake(error: DamagedError) -> bool:
+    """Say whether the statement may be at fault and not the database: then nothing is thrown away for it.
+
+    A database that lacks a table is found out by the next update, which looks for all of them.
+    """
+    return isinstance(error.__cause__, apsw.SQLError)
+
+
 def open_shard(path: Path, number: int) -> Database:
     """Open a database for writing, made where there is none; a damaged one raises `DamagedError`."""
     with translated(number):

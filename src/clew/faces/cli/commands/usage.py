@@ -82,8 +82,8 @@ def _tell(common: Shared, result: Result) -> None:
         models = ", ".join(result.account.unpriced_models)
         note(span("!", "yellow"), f" no price is known for {some} of {models}; the cost leaves them out")
     if result.damaged:
-        what = words.count(result.damaged, "damaged stretch", "damaged stretches")
-        note(span("!", "yellow"), f" {what} passed over: clew check --all")
+        # No number: only lines that may tell of usage were looked at, and `clew check` counts all of them.
+        note(span("!", "yellow"), " damaged lines were passed over: clew check --all")
     if result.unread:
         note(span("!", "yellow"), f" {words.count(len(result.unread), 'file')} could not be read")
     if common.is_verbose:
