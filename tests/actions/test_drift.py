@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.actions.drift import Drift, drift, rank
-from clew.actions.opening import open_store
+from clew.actions.stores import open_store
 from tests.builder import Builder
 from tests.conftest import ROOT
 from tests.faces.stage import demo, write

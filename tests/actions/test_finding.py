@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew.actions.finding import Place, find
-from clew.actions.opening import open_store
+from clew.actions.stores import open_store
 from clew.errors import UsageError
 from tests.builder import Builder, call
 from tests.conftest import ROOT

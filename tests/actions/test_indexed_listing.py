@@ -13,9 +13,8 @@ from clew.actions.listing import SessionList, SessionRow, list_sessions
 from clew.actions.session_documents import session_documents
 from clew.actions.session_filters import Wanted, choose, order
 from clew.actions.signs import RECENT
-from clew.catalog.current import NotCurrentError, settled_with
+from clew.catalog.current import NotCurrentError
 from clew.catalog.place import catalog_folder, remove_database, shard_paths
-from clew.catalog.settling import PRICES
 from clew.errors import UsageError
 from clew.store import live
 from clew.store.files import Store
@@ -97,7 +96,6 @@ def test_a_file_that_cannot_be_read_is_skipped_and_the_rest_is_listed(tmp_path: 
 
 def test_what_is_known_elsewhere_is_the_same_here() -> None:
     assert live.RECENT == RECENT
-    assert settled_with() == PRICES
 
 
 # --- when it cannot answer ----------------------------------------------------------------------------------

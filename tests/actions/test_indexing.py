@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.actions.indexing import index_state, rebuild_index
-from clew.actions.opening import open_store
+from clew.actions.stores import open_store
 from clew.catalog.catalog import Catalog
 from clew.catalog.place import catalog_folder, shard_paths
 from clew.catalog.shards import Lock

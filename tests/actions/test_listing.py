@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.actions.listing import SessionList, SessionRow, list_sessions, narrow
-from clew.actions.opening import find_file, open_store
+from clew.actions.opening import find_file
 from clew.actions.passes import Pass
+from clew.actions.stores import open_store
 from clew.actions.usage import Request, usage
 from clew.session.pricing import Tokens
 from tests.builder import Builder

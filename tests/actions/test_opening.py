@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.actions.opening import agent_files, file_at, find_file, open_named, open_store
+from clew.actions.opening import agent_files, file_at, find_file, open_named
+from clew.actions.stores import open_store
 from clew.errors import AmbiguousSessionError, ClewError, UnknownSessionError
 from tests.builder import Builder
 from tests.faces.stage import demo, write

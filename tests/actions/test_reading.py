@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from clew.actions.listing import list_sessions
-from clew.actions.opening import open_store
 from clew.actions.reading import (
     Opened,
     find_branch,
@@ -17,6 +16,7 @@ from clew.actions.reading import (
     sub_agents,
     way_to,
 )
+from clew.actions.stores import open_store
 from clew.actions.turn_documents import Spent, show_document, spent, turn_document, turn_spent
 from clew.errors import UsageError
 from clew.session.graph import Graph

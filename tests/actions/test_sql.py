@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from clew.actions.opening import open_store
 from clew.actions.sql import Wish, ask, distinct, schema_document
 from clew.actions.sql_errors import RefusedError, SlowError, SqlError
 from clew.actions.sql_parquet import MissingExtraError, library, write_parquet
+from clew.actions.stores import open_store
 from clew.catalog.catalog import Catalog
 from clew.catalog.place import catalog_folder, shard_paths
 from clew.errors import ClewError, UsageError

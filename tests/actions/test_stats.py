@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.actions.listing import list_sessions
-from clew.actions.opening import open_store
 from clew.actions.stats import Stats, stats
+from clew.actions.stores import open_store
 from clew.errors import ClewError
 from clew.session.fold import total
 from tests.builder import Builder, call

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.actions.finding import find
-from clew.actions.opening import open_store
+from clew.actions.stores import open_store
 from clew.faces.cli.commands.find import show
 from clew.faces.cli.main import run
 from tests.builder import Builder, call

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.actions.opening import open_store
+from clew.actions.stores import open_store
 from clew.catalog.catalog import Progress as Step
 from clew.catalog.place import catalog_folder
 from clew.catalog.shards import Lock

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.actions.listing import SessionList, list_sessions, narrow
-from clew.actions.opening import open_store
+from clew.actions.stores import open_store
 from clew.faces.cli.commands.ls import ON_A_TERMINAL, show
 from clew.faces.cli.main import run
 from tests.builder import Builder

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.actions.opening import open_store
 from clew.actions.stats import stats
+from clew.actions.stores import open_store
 from clew.faces.cli.commands.stats import show
 from clew.faces.cli.main import run
 from tests.builder import Builder

@@ -13,7 +13,8 @@ import pytest
 
 from clew.actions.checking import check_document, check_file
 from clew.actions.listing import list_sessions
-from clew.actions.opening import file_at, open_store
+from clew.actions.opening import file_at
+from clew.actions.stores import open_store
 from clew.format.lines import LONG, BytesSource
 from clew.format.records import Record, scan
 from clew.format.times import iso

@@ -10,8 +10,9 @@ from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from clew.actions.opening import agent_files, find_file, open_store
+from clew.actions.opening import agent_files, find_file
 from clew.actions.passes import sweep
+from clew.actions.stores import open_store
 from clew.errors import ClewError
 from clew.format.records import read
 from clew.session.chain import chain

@@ -15,16 +15,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from clew.catalog.current import NotCurrentError
-from clew.catalog.rollups import DAYS, LIMITS, QUARTER_MS, Rolled, Rollups, Said, terms_of
+from clew.catalog.rollups import DAYS, QUARTER_MS, Rolled, Rollups, Said, terms_of
+from clew.catalog.tariff import LIMITS
 from clew.format.times import iso
 from clew.session.accounts import (
     MAIN,
     NO_BRANCH,
     NO_CALL,
-    _Bin,  # pyright: ignore[reportPrivateUsage]
-    _bin,  # pyright: ignore[reportPrivateUsage]  # the same sums by another road
-    _Counting,  # pyright: ignore[reportPrivateUsage]
-    _share,  # pyright: ignore[reportPrivateUsage]
+    Bin,
+    Counting,
+    bin_for,
+    share,
 )
 from clew.session.ledger import Owners, best_usage
 from clew.session.periods import DAY_MS, UNKNOWN, Blocks, Calendar, local_time
@@ -135,7 +136,7 @@ class _Adding:
         self._since, self._until = since, until
         self._places = places
         self._owners = Owners(places.session_of, places.oldest)
-        self._bins: dict[tuple[Slot, str | None, str], _Bin] = {}
+        self._bins: dict[tuple[Slot, str | None, str], Bin] = {}
         self._terms: dict[str, Terms] = {}
         # The whole quarters asked for: sums hold for those.
         self._first = None if since is None else -(-since // QUARTER_MS)
@@ -146,9 +147,9 @@ class _Adding:
             self._add_tools()
         else:
             self._add_sums()
-        return _Counting(self._by).account(self._filled())
+        return Counting(self._by).account(self._filled())
 
-    def _filled(self) -> Iterator[_Bin]:
+    def _filled(self) -> Iterator[Bin]:
         for one in self._bins.values():
             # A bin whose messages were all taken out again is none; a second call of a message has no count.
             if one.count or self._by == "tool":
@@ -156,10 +157,10 @@ class _Adding:
             if one.longer is not None and (one.longer.count or self._by == "tool"):
                 yield one.longer
 
-    def _bin(self, slot: Slot, model: str | None, terms: str, tier: int) -> _Bin:
+    def _bin(self, slot: Slot, model: str | None, terms: str, tier: int) -> Bin:
         found = self._bins.get((slot, model, terms))
         if found is None:
-            found = self._bins[slot, model, terms] = _bin(slot, model, self._terms_of(terms))
+            found = self._bins[slot, model, terms] = bin_for(slot, model, self._terms_of(terms))
         if tier and found.long_above and tier > LIMITS.index(found.long_above):
             return found.for_long_prompts()
         return found
@@ -393,7 +394,7 @@ class _Adding:
             # The message itself, and what cannot be divided, counts with the first call.
             terms = one.terms if at == 0 else json.dumps([tier, speed, geo, 0, 0, []])
             bin_ = self._bin((name, one.when), one.model, terms, one.tier)
-            shares = (_share(tokens, len(names), at) for tokens in one[6:])
+            shares = (share(tokens, len(names), at) for tokens in one[6:])
             bin_.add(one.messages if at == 0 else 0, *shares)
 
 

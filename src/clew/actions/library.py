@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.actions.listing import list_sessions
-from clew.actions.opening import file_at, find_file, open_store
+from clew.actions.opening import file_at, find_file
+from clew.actions.stores import open_store
 from clew.store.reader import open_session
 
 if TYPE_CHECKING:

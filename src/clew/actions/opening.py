@@ -7,29 +7,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clew.errors import UnreadableError, UsageError
+from clew.errors import UnreadableError
 from clew.store.files import Skipped, Store, at_path
 from clew.store.heads import group_agents
 from clew.store.names import resolve
 from clew.store.reader import open_session
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from clew.session.session import Session
     from clew.store.files import Listing, SessionFile
-
-
-def open_store(roots: Sequence[Path] = ()) -> Store:
-    """Return the store of the given config folders, or of the user's own without any."""
-    for root in roots:
-        if not root.is_dir():
-            raise UsageError(
-                f"{root} is not a folder" if root.exists() else f"there is no folder {root}",
-                hint="name a config folder, the one that holds projects/",
-            )
-    return Store.at([str(root) for root in roots])
 
 
 def find_file(store: Store, name: str, *, listing: Listing | None = None) -> SessionFile:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from clew.actions.opening import agent_files, find_file, open_store
+from clew.actions.opening import agent_files, find_file
+from clew.actions.stores import open_store
 from clew.errors import ChangedOnDiskError, ClewError, UsageError
 from clew.format.decode import DecodeError, decode
 from clew.session.branches import branches, leaves

@@ -10,8 +10,8 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clew.actions.opening import open_store
 from clew.actions.search_values import FIELDS, LIMIT, WIDTH, Hit, Mode, Request, Result, Role, Wish
+from clew.actions.stores import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.catalog.place import SHARDS, catalog_folder, shard_paths
 from clew.catalog.shards import open_views, translated
+from clew.catalog.tariff import PRICES
 from clew.catalog.unavailable import BusyError, CatalogUnavailableError, DamagedError
-from clew.session.prices import DATE, MODELS
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -124,12 +124,6 @@ def _mend(store: Store, error: DamagedError, cache: Path | None) -> None:
         return
 
 
-def settled_with() -> str:
-    """Return what the sums are made with, as `settling` notes it: the date of the prices and their limits."""
-    limits = tuple(sorted({period[2] for periods in MODELS.values() for period in periods if period[2]}))
-    return f"{DATE} {limits}"
-
-
 def _new(database: Database, listing: Listing) -> _New | None:
     """Say how much changed; None for nothing."""
     known: dict[str, tuple[int, ...]] = {}
@@ -149,7 +143,7 @@ def _new(database: Database, listing: Listing) -> _New | None:
             size += one.size - (before[4] if is_grown else 0)
     files += len(known)
     if not files and database.execute(_NOTED).fetchone() is None:
-        return None if database.execute(_PRICES).fetchall() == [(settled_with(),)] else _New(0, 0)
+        return None if database.execute(_PRICES).fetchall() == [(PRICES,)] else _New(0, 0)
     return _New(files, size)
 
 

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from clew.catalog.place import SHARDS
-from clew.session.prices import MODELS
+from clew.catalog.tariff import LIMITS
 from clew.session.pricing import Tokens
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ QUARTER_MS: Final = 900_000
 _QUARTERS: Final = 96
 DAYS: Final = f"(quarter - ((quarter % {_QUARTERS}) + {_QUARTERS}) % {_QUARTERS}) / {_QUARTERS}"
 """The UTC day of a quarter, in SQL."""
-
-LIMITS: Final = tuple(sorted({period[2] for periods in MODELS.values() for period in periods if period[2]}))
-"""Prompt lengths above which some model costs more; a tier is how many of them a prompt exceeds."""
 
 Beside = Literal["source", "agent", "branch"]
 """What sums may be told apart by, beside time, model, terms and tier."""

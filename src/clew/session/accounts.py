@@ -106,13 +106,13 @@ class Question:
 def account(ledger: Ledger, question: Question) -> Account:
     """Group the messages of a ledger and add them up."""
     bins = _Sorting(ledger, question).bins()
-    return _Counting(question.by).account(bins)
+    return Counting(question.by).account(bins)
 
 
 # --- into groups --------------------------------------------------------------------------------------------
 
 
-class _Bin:
+class Bin:
     """Messages of one group, model and terms on one day: what they cost is linear in their sums."""
 
     __slots__ = (
@@ -126,10 +126,11 @@ class _Bin:
         self.terms = terms
         self.rates = rates
         self.long_above = rates.long_above if rates is not None and rates.long is not None else 0
-        self.longer: _Bin | None = None
+        self.longer: Bin | None = None
         self.count = self.output = self.input = self.cached = self.short = self.long = 0
 
     def add(self, count: int, output: int, given: int, cached: int, short: int, long: int) -> None:
+        """Add messages and their tokens."""
         self.count += count
         self.output += output
         self.input += given
@@ -137,19 +138,20 @@ class _Bin:
         self.short += short
         self.long += long
 
-    def for_long_prompts(self) -> _Bin:
+    def for_long_prompts(self) -> Bin:
         """Return the bin for messages whose prompt was so long that the higher prices hold."""
         if self.longer is None:
             long = self.rates.long if self.rates is not None else None
-            self.longer = _Bin(self.slot, self.model, self.terms, long)
+            self.longer = Bin(self.slot, self.model, self.terms, long)
         return self.longer
 
 
-def _bin(slot: Slot, model: str | None, terms: Terms) -> _Bin:
+def bin_for(slot: Slot, model: str | None, terms: Terms) -> Bin:
+    """Return an empty bin with the prices that held on its day."""
     tier, speed, geo = terms[:3]
     time_ms = None if slot[1] is None else slot[1] * DAY_MS
     rates = price(model, time_ms=time_ms, service_tier=tier, speed=speed, inference_geo=geo)
-    return _Bin(slot, model, terms, rates)
+    return Bin(slot, model, terms, rates)
 
 
 class _Sorting:
@@ -162,9 +164,9 @@ class _Sorting:
         self._hours: dict[str, Slot | None] = {}
         """The groups of whole hours, where a message's time is all that counts."""
         self._slot_of = self._within(self._finder())
-        self._bins: dict[object, _Bin] = {}
+        self._bins: dict[object, Bin] = {}
 
-    def bins(self) -> Iterator[_Bin]:
+    def bins(self) -> Iterator[Bin]:
         for rows in self._ledger.copies.values():
             slot, row = self._slot_of_copies(rows)
             if slot is not None:
@@ -193,7 +195,7 @@ class _Sorting:
                 continue
             bin_ = bins.get((slot, model, id(terms)))
             if bin_ is None:
-                bin_ = bins[slot, model, id(terms)] = _bin(slot, model, terms)
+                bin_ = bins[slot, model, id(terms)] = bin_for(slot, model, terms)
             if bin_.long_above and given + cached + short + long > bin_.long_above:
                 bin_ = bin_.for_long_prompts()
             bin_.count += 1
@@ -211,7 +213,7 @@ class _Sorting:
         key = slot, model, id(terms)
         bin_ = self._bins.get(key)
         if bin_ is None:
-            bin_ = self._bins[key] = _bin(slot, model, terms)
+            bin_ = self._bins[key] = bin_for(slot, model, terms)
         if 0 < bin_.long_above < sum(row[2:6]):
             bin_ = bin_.for_long_prompts()
         bin_.add(1, *row[1:6])
@@ -235,12 +237,12 @@ class _Sorting:
             key = (slot, model, id(terms) if at == 0 else terms[:3])
             bin_ = self._bins.get(key)
             if bin_ is None:
-                bin_ = self._bins[key] = _bin(slot, model, terms if at == 0 else (*terms[:3], 0, 0, ()))
+                bin_ = self._bins[key] = bin_for(slot, model, terms if at == 0 else (*terms[:3], 0, 0, ()))
             if at == 0:
                 is_long = 0 < bin_.long_above < sum(row[2:6])
             if is_long:
                 bin_ = bin_.for_long_prompts()
-            bin_.add(int(at == 0), *(_share(tokens, len(calls), at) for tokens in row[1:6]))
+            bin_.add(int(at == 0), *(share(tokens, len(calls), at) for tokens in row[1:6]))
 
     # --- which group --------------------------------------------------------------------------------
 
@@ -303,7 +305,8 @@ class _Sorting:
         return find
 
 
-def _share(tokens: int, parts: int, at: int) -> int:
+def share(tokens: int, parts: int, at: int) -> int:
+    """Return what the part `at` gets of some tokens; what is left over goes to the first ones."""
     each, left = divmod(tokens, parts)
     return each + (at < left)
 
@@ -367,7 +370,7 @@ def _linear(rates: Rates, given: int, output: int, cached: int, short: int, long
     )
 
 
-class _Counting:
+class Counting:
     """Adds up bins by group."""
 
     def __init__(self, by: By) -> None:
@@ -375,7 +378,8 @@ class _Counting:
         self._tallies: dict[str, _Tally] = {}
         self._unpriced: set[str] = set()
 
-    def account(self, bins: Iterator[_Bin]) -> Account:
+    def account(self, bins: Iterator[Bin]) -> Account:
+        """Return what all bins hold together, by group and in all."""
         for bin_ in bins:
             self._add(bin_)
         total = _Tally()
@@ -394,7 +398,7 @@ class _Counting:
             tally = self._tallies[key] = _Tally()
         return tally
 
-    def _add(self, bin_: _Bin) -> None:
+    def _add(self, bin_: Bin) -> None:
         _, _, _, searches, fetches, others = bin_.terms
         key, day = bin_.slot
         many = bin_.count

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] = ()) -> int:
     """List the user's sessions; without any write the demo, say so, and list that."""
-    from clew.actions.opening import open_store
+    from clew.actions.stores import open_store
     from clew.store.names import conversations
 
     store = open_store()

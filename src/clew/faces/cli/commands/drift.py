@@ -45,7 +45,7 @@ def command(common: Shared) -> int:
     {"path", "line", "offset"}}], "damaged"}.
     """
     from clew.actions.drift import drift
-    from clew.actions.opening import open_store
+    from clew.actions.stores import open_store
 
     store = open_store(common.roots)
     with counting(common.screen) as start:

@@ -39,7 +39,7 @@ def command(common: Shared, wanted: str) -> int:
     Of a session and a sub-agent the first line of each file is given.
     """
     from clew.actions.finding import find
-    from clew.actions.opening import open_store
+    from clew.actions.stores import open_store
 
     store = open_store(common.roots)
     with counting(common.screen, "Searching") as start:

@@ -43,7 +43,7 @@ def command(common: Shared, what: str) -> int:
     "notes": [].
     """
     from clew.actions.indexing import index_state, rebuild_index
-    from clew.actions.opening import open_store
+    from clew.actions.stores import open_store
     from clew.errors import UsageError
     from clew.faces.cli.building import building
     from clew.faces.cli.notices import tell_skipped

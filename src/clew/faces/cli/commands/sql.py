@@ -76,8 +76,8 @@ def command(
     --json prints a list of objects, --jsonl an object a line. CSV leaves null empty and writes an empty text
     as ""; in it, as in the table, control characters are drawn as symbols, while JSON and Parquet keep them.
     """
-    from clew.actions.opening import open_store
     from clew.actions.sql import Wish, ask
+    from clew.actions.stores import open_store
     from clew.faces.cli.building import building
     from clew.faces.cli.notices import tell_skipped
 

@@ -49,8 +49,8 @@ def command(common: Shared, name: str | None, agents: bool) -> int:
 
     Stop reasons and blocks are counted by line, as they are written; messages are whole ones.
     """
-    from clew.actions.opening import open_store
     from clew.actions.stats import stats
+    from clew.actions.stores import open_store
 
     store = open_store(common.roots)
     now = datetime.now(UTC).timestamp()

@@ -57,7 +57,8 @@ def command(
 
     Marks: ✓ done, ✗ failed, └ sub-agent, ! damaged, ~ the file itself changed.
     """
-    from clew.actions.opening import find_file, open_store
+    from clew.actions.opening import find_file
+    from clew.actions.stores import open_store
     from clew.actions.watching import Watch, Wish
     from clew.errors import UsageError
 
