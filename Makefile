@@ -46,7 +46,7 @@ soak: $(STAMP) ## the full counts, mutation tests included; takes an hour or two
 mutants: $(STAMP) ## change the code in small ways and see whether the tests notice
 	$(BIN)/python scripts/mutants.py
 
-bench: $(STAMP) ## speed and memory, as ratios to cat, ripgrep and ccusage
+bench: $(STAMP) ## speed and memory, beside cat, ripgrep, ccusage, the vendor SDK, aichat and agentsview
 	$(BIN)/python -m bench.run
 
 dist: $(STAMP) ## the wheel, installed and tried in a clean environment

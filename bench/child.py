@@ -13,15 +13,38 @@ import sys
 import time
 
 
+def _terminal() -> int:
+    """Open a terminal of 120 columns that somebody reads, and return the end to write to."""
+    import fcntl
+    import struct
+    import termios
+    import threading
+
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+
+    def read() -> None:
+        try:
+            while os.read(ours, 1 << 16):
+                pass
+        except OSError:  # the other end is closed
+            return
+
+    threading.Thread(target=read, daemon=True).start()
+    return theirs
+
+
 def main() -> None:
-    """Read `{"argv", "env", "stdout", "stderr", "timeout"}` from standard input."""
+    """Read `{"argv", "env", "stdout", "stderr", "timeout", "terminal"}` from standard input."""
     spec = json.loads(sys.stdin.read())
     write = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-    files = [
+    files: list[tuple[object, ...]] = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, spec["stdout"], write, 0o600),
         (os.POSIX_SPAWN_OPEN, 2, spec["stderr"], write, 0o600),
     ]
+    if spec["terminal"]:
+        files[1] = (os.POSIX_SPAWN_DUP2, _terminal(), 1)
     started = time.perf_counter()
     pid = os.posix_spawnp(spec["argv"][0], spec["argv"], spec["env"], file_actions=files)
     late: list[bool] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,12 @@ class Command:
     ok: tuple[int, ...] = (0,)
     """Exit codes that count as done."""
 
+    on_terminal: bool = False
+    """Whether its output goes to a terminal, as where a person types it."""
+
+    fresh: Path | None = None
+    """A folder that is emptied first, so that the program starts from nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cost:
@@ -54,6 +61,9 @@ class Run:
 
 def measure(command: Command, *, keep_output: bool = False) -> Run:
     """Run a command once. Its output goes to a file when it is wanted, else nowhere; never through a pipe."""
+    if command.fresh is not None:
+        shutil.rmtree(command.fresh, ignore_errors=True)
+        command.fresh.mkdir(parents=True)
     with tempfile.TemporaryDirectory() as folder:
         output, errors = Path(folder, "output"), Path(folder, "errors")
         spec = {
@@ -62,6 +72,7 @@ def measure(command: Command, *, keep_output: bool = False) -> Run:
             "stdout": str(output) if keep_output else os.devnull,
             "stderr": str(errors),
             "timeout": TIMEOUT,
+            "terminal": command.on_terminal,
         }
         starter = [sys.executable, "-I", "-S", str(Path(__file__).with_name("child.py"))]
         done = subprocess.run(starter, input=json.dumps(spec), capture_output=True, text=True, check=False)

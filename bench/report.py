@@ -32,7 +32,7 @@ class Row:
     figure: float | None
     limit: float | None
     unit: str
-    """`×` for a ratio, `MB`, or what is counted."""
+    """`×` for a ratio, `%`, `ms`, `MB`, or what is counted."""
     detail: str = ""
     error: str | None = None
     peerless: bool = False
@@ -97,7 +97,8 @@ class Report:
 
 
 def _number(value: float, unit: str) -> str:
-    return f"{value:.2f} {unit}" if unit == "×" else f"{value:,.0f} {unit}"
+    digits = {"×": 2, "%": 1, "ms": 1}.get(unit, 0)
+    return f"{value:,.{digits}f} {unit}"
 
 
 def _markdown(rows: Sequence[Sequence[str]]) -> str:

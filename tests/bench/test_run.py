@@ -13,7 +13,8 @@ from bench.generate import Recipe, generate
 from bench.measure import Command, Cost, measure, middle, throwaway_env
 from bench.peers import PEERS, Job, PeerMissingError, find
 from bench.report import Line, Report, Row
-from bench.run import Runner, differences
+from bench.runner import Runner
+from bench.work_usage import differences
 
 if TYPE_CHECKING:
     from pathlib import Path
