@@ -41,13 +41,19 @@ TWINS = {
     # Released to few, priced in the vendor's list like their public twins; the client 2.1.325 agrees.
     "claude-mythos-5": "claude-fable-5",
     "claude-mythos-5-1": "claude-fable-5-1",
+    "claude-mythos-5-2": "claude-fable-5-2",
 }
 
 ADDED = {
+    # Released after the source was made; the vendor's list price, and that of the client 2.1.325.
+    "claude-fable-5-2": (8.0, 40.0, 0.2, 10.0, 16.0),
     # Announced at $25 and $125; its cache prices by the vendor's usual factors of input (1.25, 2 and 0.1).
     # The client 2.1.325 does not know it any more.
     "claude-mythos-preview": (25.0, 125.0, 2.5, 31.25, 50.0),
 }
+
+ADDED_UNTIL = "2026-11-09"
+"""The newest day that the overlay knows of: the release of Fable 5.2."""
 
 FLAT = {
     # genai-prices doubles the price above 200,000 tokens of prompt, as the long-context beta did; the client
@@ -63,6 +69,8 @@ FAST = {
     "claude-opus-4-8": 2,
     "claude-opus-5": 2,
     "claude-opus-5-5": 2,
+    "claude-fable-5-2": 2,
+    "claude-mythos-5-2": 2,
 }
 
 ALIASES = {
@@ -89,7 +97,7 @@ from __future__ import annotations
 
 SOURCE = {source!r}
 DATE = {date!r}
-"""The newest day that the source names for these prices."""
+"""The newest day that the source, or an addition to it, names for these prices."""
 
 Five = tuple[float, float, float, float, float]
 """Input, output, cache read, cache write for 5 minutes, cache write for 1 hour."""
@@ -130,8 +138,8 @@ def render() -> str:
     """Return the module's text, formatted as the repository formats."""
     anthropic = next(provider for provider in providers if provider.id == "anthropic")
     models = {key_of(model): periods(model) for model in anthropic.models}
-    models |= {name: models[twin] for name, twin in TWINS.items()}
     models |= {name: [("", rates, 0, None)] for name, rates in ADDED.items()}
+    models |= {name: models[twin] for name, twin in TWINS.items()}
     aliases = {spelling: key for spelling, key in listed_aliases(anthropic) if spelling not in models}
     aliases |= ALIASES
     searches = {price for model in anthropic.models for price in search_prices(model)}
@@ -139,7 +147,7 @@ def render() -> str:
         raise SystemExit(f"one price for web searches was expected, not {searches}")
     text = TEMPLATE.format(
         source=f"genai-prices {version('genai-prices')}, with additions",
-        date=date_of(anthropic),
+        date=max(date_of(anthropic), ADDED_UNTIL),
         models="".join(
             f"{name!r}: ({''.join(f'{row!r},' for row in rows)})," for name, rows in sorted(models.items())
         ),

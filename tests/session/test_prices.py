@@ -141,7 +141,13 @@ def test_every_spelling_the_source_matches_is_the_same_model_here() -> None:
 
 def test_only_these_models_are_not_from_the_source() -> None:
     listed = {model.id.removesuffix("-latest") for model in ANTHROPIC.models}
-    assert set(prices.MODELS) - listed == {"claude-mythos-5", "claude-mythos-5-1", "claude-mythos-preview"}
+    assert set(prices.MODELS) - listed == {
+        "claude-fable-5-2",
+        "claude-mythos-5",
+        "claude-mythos-5-1",
+        "claude-mythos-5-2",
+        "claude-mythos-preview",
+    }
     assert listed <= set(prices.MODELS)
     assert set(prices.FAST) <= set(prices.MODELS)
     assert set(prices.ALIASES.values()) <= set(prices.MODELS)

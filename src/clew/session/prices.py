@@ -7,8 +7,8 @@ Plain literals only, so that importing this costs next to nothing. `clew.session
 from __future__ import annotations
 
 SOURCE = "genai-prices 0.2.1, with additions"
-DATE = "2026-10-14"
-"""The newest day that the source names for these prices."""
+DATE = "2026-11-09"
+"""The newest day that the source, or an addition to it, names for these prices."""
 
 Five = tuple[float, float, float, float, float]
 """Input, output, cache read, cache write for 5 minutes, cache write for 1 hour."""
@@ -26,10 +26,12 @@ MODELS: dict[str, tuple[Period, ...]] = {
     "claude-3-sonnet": (("", (3.0, 15.0, 0.3, 3.75, 6.0), 0, None),),
     "claude-fable-5": (("", (10.0, 50.0, 1.0, 12.5, 20.0), 0, None),),
     "claude-fable-5-1": (("", (10.0, 50.0, 0.25, 12.5, 20.0), 0, None),),
+    "claude-fable-5-2": (("", (8.0, 40.0, 0.2, 10.0, 16.0), 0, None),),
     "claude-haiku-4-5": (("", (1.0, 5.0, 0.1, 1.25, 2.0), 0, None),),
     "claude-haiku-5-5": (("", (0.1, 0.5, 0.01, 0.125, 0.2), 100000, (0.5, 2.5, 0.05, 0.625, 1.0)),),
     "claude-mythos-5": (("", (10.0, 50.0, 1.0, 12.5, 20.0), 0, None),),
     "claude-mythos-5-1": (("", (10.0, 50.0, 0.25, 12.5, 20.0), 0, None),),
+    "claude-mythos-5-2": (("", (8.0, 40.0, 0.2, 10.0, 16.0), 0, None),),
     "claude-mythos-preview": (("", (25.0, 125.0, 2.5, 31.25, 50.0), 0, None),),
     "claude-opus-4-0": (("", (15.0, 75.0, 1.5, 18.75, 30.0), 0, None),),
     "claude-opus-4-1": (("", (15.0, 75.0, 1.5, 18.75, 30.0), 0, None),),
@@ -91,6 +93,8 @@ FAST: dict[str, int] = {
     "claude-opus-4-8": 2,
     "claude-opus-5": 2,
     "claude-opus-5-5": 2,
+    "claude-fable-5-2": 2,
+    "claude-mythos-5-2": 2,
 }
 """What fast mode multiplies the price of every token by."""
 
