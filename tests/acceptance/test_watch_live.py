@@ -66,7 +66,7 @@ def judge(shown: Sequence[Any], log: Mapping[str, Any]) -> str:
         assert name in records, f"never stood in the file: {name}"
         names[name] += 1
     assert not (twice := [name for name, count in names.items() if count > 1]), f"twice: {twice[:5]}"
-    missed = {name: max((to if to >= 0 else log["ended"]) - at for at, to in stood)
+    missed = {name: max((to if to >= 0 else log["ended"]) - at for at, to, *_ in stood)
               for name, stood in records.items() if name not in names}  # fmt: skip
     lost = [name for name, seconds in missed.items() if seconds >= STOOD]
     assert not lost, f"{len(lost)} lost: {lost[:5]}"

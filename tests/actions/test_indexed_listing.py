@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from clew.actions.indexed_listing import list_best, list_indexed
+from clew.actions.indexed_listing import list_best, list_first, list_indexed
 from clew.actions.listing import SessionList, SessionRow, list_sessions
 from clew.actions.session_documents import session_documents
 from clew.actions.session_filters import Wanted, choose, order
-from clew.actions.signs import RECENT
 from clew.catalog.current import NotCurrentError
 from clew.catalog.place import catalog_folder, remove_database, shard_paths
 from clew.errors import UsageError
 from clew.store import live
 from clew.store.files import Store
+from clew.store.signs import RECENT
 from tests.actions.stores import CORPUS, MADE, index, made
 from tests.builder import Builder, call
 from tests.faces.stage import NOW, write
@@ -50,6 +50,14 @@ def assert_same(store: Store) -> None:
     assert written.skipped == found.skipped
     assert (found.agents, found.agents_damaged) == (wanted.agents, wanted.agents_damaged)
     assert (found.skipped, found.looked_in) == (wanted.skipped, wanted.looked_in)
+    for many in (1, 3, 1000):
+        first = list_first(store, store.listing(), many, now=NOW.timestamp())
+        if first is None:  # a file that cannot be read: the list is made the other way
+            assert wanted.skipped
+            continue
+        assert first.rows == wanted.conversations[:many]
+        assert first.totals(first.rows) == wanted.totals(wanted.conversations)
+        assert first._replace(rows=(), known=None) == found._replace(rows=())
 
 
 # --- the law ------------------------------------------------------------------------------------------------

@@ -33,10 +33,9 @@ PERIODS = {
 
 
 def document(root: Path, by: Any, *, use_index: bool, **more: Any) -> dict[str, Any]:
-    """Return the JSON document; of damage, which the two count otherwise, only whether there is any."""
+    """Return the JSON document."""
     found = usage(Request(by, (str(root),), use_index=use_index, **more), now=NOW)
-    told = json.loads(json.dumps(found.as_json()))
-    return {**told, "damaged": bool(told["damaged"])}
+    return json.loads(json.dumps(found.as_json()))
 
 
 def assert_same(root: Path, by: str, **more: Any) -> None:

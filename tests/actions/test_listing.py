@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,7 +91,8 @@ def test_a_file_of_summaries_is_no_conversation_and_an_empty_one_is_empty(tmp_pa
     assert kinds["blank"] == kinds["bom"] == "empty"
     assert sorted(kinds.values()).count("summary") == 1
     assert all(row.kind in {"conversation", "mixed"} for row in found.conversations)
-    assert (found.count("empty"), found.count("summary"), found.count("damaged")) == (3, 1, 1)
+    tally = found.tally
+    assert (tally.kinds["empty"], tally.kinds["summary"], tally.damaged) == (3, 1, 1)
 
 
 def test_the_title_of_a_session_may_stand_in_another_file(tmp_path: Path) -> None:
@@ -275,4 +275,4 @@ def test_a_session_in_a_folder_of_another_project_is_grouped_by_where_it_ran(tmp
     rows = by_id(listed(tmp_path, full=False).rows)
     assert (rows["a"].project, rows["a"].folder) == ("/srv/mill", "-some-slug")
     assert rows["b"].project == "-some-slug"
-    assert replace(rows["a"], id="b") != rows["b"]
+    assert rows["a"]._replace(id="b") != rows["b"]

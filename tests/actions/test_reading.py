@@ -17,11 +17,12 @@ from clew.actions.reading import (
     way_to,
 )
 from clew.actions.stores import open_store
-from clew.actions.turn_documents import Spent, show_document, spent, turn_document, turn_spent
+from clew.actions.turn_documents import show_document, turn_document
 from clew.errors import UsageError
 from clew.session.graph import Graph
 from clew.session.messages import messages
 from clew.session.pricing import Tokens
+from clew.session.spending import Spent, spent, turn_spent
 from tests.builder import Builder, call
 from tests.faces.stage import demo, write
 from tests.session.recorded import CORPUS

@@ -11,7 +11,7 @@ from clew.actions.listing import list_sessions
 from clew.actions.stats import Stats, stats
 from clew.actions.stores import open_store
 from clew.errors import ClewError
-from clew.session.fold import total
+from clew.session.inventory import total
 from tests.builder import Builder, call
 from tests.faces.stage import NOW, demo, write
 

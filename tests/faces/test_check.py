@@ -43,7 +43,7 @@ def test_a_sound_session_has_nothing_wrong(clew: Console, tmp_path: Path) -> Non
     assert ran.code == 0
     assert ran.lines[-1] == "nothing wrong in 1 session"
     (row,) = json.loads(clew("check", path, "--json").out)
-    assert row == {"id": f"{ID}1", "path": str(path), "resumable": True, "problems": []}
+    assert row == {"id": f"{ID}1", "path": str(path), "resumable": True, "problems": [], "damaged": 0}
 
 
 def test_each_problem_has_its_place(clew: Console, tmp_path: Path) -> None:

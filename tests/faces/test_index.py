@@ -14,24 +14,12 @@ from clew.catalog.place import catalog_folder
 from clew.catalog.shards import Lock
 from clew.faces.cli.building import building
 from clew.faces.cli.terminal import Screen
-from tests.faces.console import console
 from tests.faces.stage import demo, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.faces.console import Console
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]  # used by pytest
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("c")))
-
-
-@pytest.fixture
-def clew(monkeypatch: pytest.MonkeyPatch) -> Iterator[Console]:
-    yield from console(monkeypatch)
 
 
 @pytest.fixture

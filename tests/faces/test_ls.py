@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 def listed(root: Path, *, full: bool = True) -> SessionList:
     found = list_sessions(open_store([root]), now=NOW.timestamp(), full=full, jobs=1)
     # The date of the prices changes with each new table.
-    return replace(found, price_date="2026-02-01")
+    return found._replace(price_date="2026-02-01")
 
 
 def screen(

@@ -258,6 +258,32 @@ def test_turns_that_are_not_there_are_wrong_use(clew: Console, tmp_path: Path, a
     assert "try:" in ran.err
 
 
+@pytest.mark.parametrize(("asked", "shown"), [("1", [2]), ("2", [1, 2]), ("9", [1, 2])])
+def test_the_last_turns_are_shown_however_many_there_are(
+    clew: Console, tmp_path: Path, asked: str, shown: list[int]
+) -> None:
+    ran = clew("show", one(tmp_path, small().data()), "--last", asked, "--json")
+    assert [turn["n"] for turn in json.loads(ran.out)["turns"]] == shown
+
+
+def test_the_last_turns_of_a_way_are_those_of_that_way(clew: Console, tmp_path: Path) -> None:
+    ran = clew("show", one(tmp_path, branched()), "--branch", "1", "--last", "1", "--json")
+    assert [turn["prompt"] for turn in json.loads(ran.out)["turns"]] == ["Second"]
+
+
+def test_a_session_in_which_nothing_was_said_has_no_last_turns(clew: Console, tmp_path: Path) -> None:
+    ran = clew("show", one(tmp_path, b""), "--last", "1")
+    assert (ran.code, ran.err) == (0, "Nothing was said in this session.\n")
+
+
+@pytest.mark.parametrize("asked", [("--last", "0"), ("--last", "x"), ("--last", "1", "--turn", "1")])
+def test_last_turns_that_make_no_sense_are_wrong_use(
+    clew: Console, tmp_path: Path, asked: tuple[str, ...]
+) -> None:
+    ran = clew("show", one(tmp_path, small().data()), *asked)
+    assert (ran.code, ran.out) == (1, "")
+
+
 def test_grep_shows_the_turns_that_match(clew: Console, tmp_path: Path) -> None:
     path = one(tmp_path, small().data())
     for pattern, shown in (("OIL IT|oil it", [2]), ("make.light", [1]), ("line 29", [1]), ("nowhere", [])):

@@ -12,26 +12,14 @@ import pytest
 
 from clew.tables.schema import TABLES
 from tests.builder import Builder
-from tests.faces.console import console
 from tests.faces.stage import demo, stage, widest, write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.faces.console import Console
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\u202eevil\x9b31m\r\nsecond\tline \x00"
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]  # used by pytest
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-
-
-@pytest.fixture
-def clew(monkeypatch: pytest.MonkeyPatch) -> Iterator[Console]:
-    yield from console(monkeypatch)
 
 
 @pytest.fixture

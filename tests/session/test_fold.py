@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from clew.format.lines import BytesSource
 from clew.format.records import scan
 from clew.session.calls import pairs
-from clew.session.fold import Counts, Extent, Facts, Inventory, Pr, Summary, fold, total
+from clew.session.fold import Extent, Facts, Pr, Summary, fold
+from clew.session.inventory import Counts, Inventory, total
 from clew.session.messages import messages
 from clew.session.prompts import read
 from clew.session.session import HUMAN, SIDECHAIN, Session

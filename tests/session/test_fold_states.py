@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from clew.format.lines import BytesSource
 from clew.format.records import Record, scan
 from clew.format.times import milliseconds
-from clew.session.ages import Oldest
+from clew.session.ages import Oldest, oldest
 from clew.session.fold import Facts, Pr, Summary, fold
 from clew.session.states import Form, StateError, lasting_hash
 from clew.session.tallies import LONGEST_NAME, MOST_NAMES, MessageTally
-from clew.session.usage import Folder, oldest
+from clew.session.usage import Folder
 from tests.builder import Builder, call
 from tests.fuzz.mutate import damaged_file
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from clew.format.lines import BytesSource
-from clew.session.fold import Inventory, fold
+from clew.session.fold import fold
+from clew.session.inventory import Inventory
 
 DATA = Path(__file__).parent.parent / "data"
 RECORDED = sorted(DATA.glob("corpus/*/*/projects/**/*.jsonl")) + sorted(DATA.glob("made/**/*.jsonl"))

@@ -6,28 +6,33 @@ import json
 from random import Random
 from typing import TYPE_CHECKING
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.format import lines
-from clew.format.records import Record
-from clew.format.skim import Skim
+from clew.format.lines import BytesSource
+from clew.format.records import Record, scan
+from clew.format.skim import Skim, skim_entry
+from clew.format.times import milliseconds
 from clew.session import session as module
+from clew.session.prompts import is_human
 from clew.session.session import (
     ABRIDGED,
     API_ERROR,
     COMPACT_SUMMARY,
     HUMAN,
     META,
+    NO_TIME,
     SALVAGED,
     SIDECHAIN,
+    SYNTHETIC,
     TOOL_RESULT,
     TOOL_USE,
     Session,
     TableBuilder,
     id_hash,
 )
-from tests.fuzz.lines import files
+from tests.fuzz.lines import corpus, files
 from tests.fuzz.mutate import damaged_file
 from tests.session.rows import boundary, line, session
 
@@ -139,6 +144,83 @@ def test_reading_again_gives_the_same_entries(seed: int) -> None:
     one = Session.read(data)
     for row, entry in enumerate(one.entries()):
         assert (one.entry(row).raw, one.entry(row).number) == (entry.raw, entry.number)
+
+
+def slowly(data: bytes) -> list[tuple[int | str, ...]]:
+    """The rows of the table, told from the decoded entries alone."""
+    rows: list[tuple[int | str, ...]] = []
+    for record in scan(BytesSource(data)):
+        if not isinstance(record, Record):
+            continue
+        entry = record.decoded()
+        facts = skim_entry(entry)
+        said = facts.body if isinstance(facts.body, list) else []
+        kinds = {block.type for block in said}
+        marks = {
+            META: facts.is_meta,
+            SIDECHAIN: facts.is_sidechain,
+            COMPACT_SUMMARY: facts.is_compact_summary,
+            API_ERROR: facts.is_api_error_message,
+            SALVAGED: not record.is_whole,
+            TOOL_USE: facts.role == "assistant" and "tool_use" in kinds,
+            TOOL_RESULT: facts.role == "user" and "tool_result" in kinds,
+            HUMAN: facts.role == "user" and is_human(facts),
+            SYNTHETIC: facts.role == "assistant" and facts.message and facts.message.model == "<synthetic>",
+        }
+        when = milliseconds(facts.time)
+        rows.append(
+            (
+                *(record.offset, len(entry.raw), record.number, facts.kind[:200]),
+                sum(flag for flag, is_set in marks.items() if is_set),
+                *(id_hash(facts.uuid), id_hash(facts.parent_uuid)),
+                id_hash(facts.message.id) if facts.message else 0,
+                NO_TIME if when is None else when,
+            )
+        )
+    return rows
+
+
+def quickly(data: bytes) -> list[tuple[int | str, ...]]:
+    """The rows of the table."""
+    table = Session.read(data).table
+    kinds = [table.kind_of(row) for row in range(len(table))]
+    places = (table.offset, table.length, table.number, kinds, table.flags)
+    return list(zip(*places, table.uuid, table.parent, table.message, table.time, strict=True))
+
+
+@settings(max_examples=300)
+@given(st.integers(0, 1 << 30))
+def test_the_table_of_a_damaged_file_is_what_its_decoded_entries_say(seed: int) -> None:
+    data = damaged_file(Random(seed))
+    assert quickly(data) == slowly(data)
+
+
+def test_the_table_of_every_sample_is_what_its_decoded_entries_say() -> None:
+    for path in files():
+        data = path.read_bytes()
+        assert quickly(data) == slowly(data), path
+
+
+@given(st.integers(0, 1 << 30))
+def test_the_order_of_keys_spaces_and_keys_written_twice_make_no_difference_to_the_table(seed: int) -> None:
+    random = Random(seed)
+    written: list[bytes] = []
+    for raw in random.choices(corpus(), k=20):
+        entry = json.loads(raw)
+        names = random.sample(list(entry), len(entry))
+        # A key that comes twice counts as it stands last; what stands first is of any type.
+        fields = [(name, entry[name]) for name in names]
+        fields[:0] = [
+            (name, random.choice((5, None, "x", [], True))) for name in names if random.random() < 0.1
+        ]
+        comma, colon = random.choice(((b",", b":"), (b", ", b": "), (b" ,\t", b" :\r")))
+        parts = (json.dumps(name).encode() + colon + json.dumps(value).encode() for name, value in fields)
+        written.append(
+            random.choice((b"{", b"{ ", b" {")) + comma.join(parts) + random.choice((b"}", b" }\r"))
+        )
+    data = b"\n".join(written)
+    assert quickly(data) == slowly(data)
+    assert len(quickly(data)) == len(written)
 
 
 def test_every_sample_is_read_to_the_last_line() -> None:

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from clew.format.lines import LONG, BytesSource, stretches
 from clew.format.records import Record, scan
+from clew.session.ages import oldest
 from clew.session.answers import written_to_cache
 from clew.session.pricing import count, read_usage
-from clew.session.usage import Folder, Row, oldest
+from clew.session.usage import Folder, Row, may_tell
 from tests.fuzz.mutate import damaged_file
 
 DATA = Path(__file__).parents[1] / "data"
@@ -375,10 +376,29 @@ def test_an_answer_appended_to_a_torn_line_is_found() -> None:
     assert list(fold(raw(answer())[:-1] + raw(answer("msg_2")))) == ["msg_1", "msg_2"]
 
 
-def test_damage_is_counted_but_not_the_unfinished_end() -> None:
-    torn = raw(answer())[:-30]
-    assert Folder().file("f", io.BytesIO(torn + b"\n" + raw(answer()))).damaged == 1
-    assert Folder().file("f", io.BytesIO(raw(answer()) + torn)).damaged == 0
+def test_damaged_lines_are_counted_and_the_unfinished_end_is_told_apart() -> None:
+    def told(*lines: bytes) -> tuple[int, bool]:
+        found = Folder().file("f", io.BytesIO(b"".join(lines)))
+        return found.damaged, found.is_unfinished
+
+    whole, torn = raw(answer()), raw(answer())[:-30]
+    assert told(whole) == (0, False)
+    assert told(whole[:-1]) == (0, False)
+    assert told(torn, b"\n", whole) == (1, False)
+    assert told(whole, torn) == (0, True)
+    assert told(torn, torn, torn, b"\n", torn, b"\n") == (2, False), "lines, not stretches"
+    assert told(whole[:-1], whole) == (1, False), "two on a line"
+    assert told(raw(user()), raw(user())[:-30]) == (0, True)
+    assert told(raw(user())[:-30], b"\n", whole) == (0, False), "it cannot have told of usage"
+
+
+def test_lines_that_may_tell_of_usage_are_those_that_are_looked_at() -> None:
+    assert may_tell(raw(answer()))
+    assert may_tell(raw(answer())[:-30])
+    assert may_tell(b"\0\0\n")
+    assert may_tell(raw(user())[:-30] + raw(answer()))
+    assert not may_tell(raw(user()))
+    assert not may_tell(raw(user())[:-30])
 
 
 def test_a_byte_order_mark_hides_nothing() -> None:

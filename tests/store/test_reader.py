@@ -21,7 +21,16 @@ from clew.format.records import Fragment, Record, scan
 from clew.session.session import Session
 from clew.store import reader
 from clew.store.files import Store
-from clew.store.reader import Cursor, Growth, cursor_at, open_session, read_new
+from clew.store.reader import (
+    Cursor,
+    Growth,
+    cursor_at,
+    last_line_with,
+    line_start,
+    open_end,
+    open_session,
+    read_new,
+)
 from clew.store.source import FileSource
 from tests.store.lines import CORPUS, ONE, line, lines, put
 
@@ -114,6 +123,41 @@ def test_a_line_that_is_gone_is_an_error_when_it_is_asked_for(tmp_path: Path) ->
     os.truncate(path, 10)
     with pytest.raises(ChangedOnDiskError):
         session.entry(2)
+
+
+# The end of a file
+
+
+@given(st.binary(max_size=200), st.integers(1, 20), st.data())
+def test_lines_are_found_from_the_end_as_they_are_from_the_start(
+    data: bytes, step: int, picks: st.DataObject
+) -> None:
+    data = data.replace(b"\x07", b"\n").replace(b"\x08", b"mark").replace(b"\x09", b"ma")
+    offset = picks.draw(st.integers(0, len(data)))
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "_STEP", step)
+        with FileSource(put(Path(folder) / "x.jsonl", data)) as source:
+            assert line_start(source, offset) == data.rfind(b"\n", 0, offset) + 1
+            at = data.rfind(b"mark", 0, offset)
+            expected = None if at < 0 else data.rfind(b"\n", 0, at) + 1
+            assert last_line_with(source, b"mark", before=offset) == expected
+
+
+def test_the_end_of_a_file_has_the_rows_of_the_whole_but_for_their_numbers(tmp_path: Path) -> None:
+    data = lines(4) + b"junk\n" + lines(3, start=5) + b'{"type": "us'
+    path = put(tmp_path / "x.jsonl", data)
+    whole = open_session(path)
+    for row, start in enumerate(whole.table.offset):
+        end = open_end(FileSource(path), start)
+        for name in ("offset", "length", "flags", "uuid", "parent", "time"):
+            assert list(getattr(end.table, name)) == list(getattr(whole.table, name)[row:])
+        assert [entry.raw for entry in end.entries(range(len(end)))] == [
+            entry.raw for entry in whole.entries(range(row, len(whole)))
+        ]
+        assert [fragment.offset for fragment in end.fragments] == [
+            fragment.offset for fragment in whole.fragments if fragment.offset > start
+        ]
+        assert (end.name, end.table.number[0]) == ("x", 1)
 
 
 # What is new

@@ -113,6 +113,54 @@ def test_what_was_deleted_or_replaced_is_still_read_and_is_told(tmp_path: Path) 
         assert source.read(0, 3) == b"old"
 
 
+def rewrite_end(path: Path, at: int) -> None:
+    """Cut the end away and write another of the same length, as the client does."""
+    size = path.stat().st_size
+    os.truncate(path, at)
+    with path.open("ab") as file:
+        file.write(b"n" * (size - at))
+
+
+def test_two_parts_of_a_file_whose_end_was_rewritten_between_them_are_not_put_together(
+    tmp_path: Path,
+) -> None:
+    part = 1 << 17
+    path = put(tmp_path / "x.jsonl", b"o" * 3 * part)
+    with FileSource(path) as source:
+        assert source.read(0, part) == b"o" * part
+        with path.open("ab") as file:
+            file.write(b"more")
+        assert source.read(part, part) == b"o" * part
+        rewrite_end(path, 2 * part + 100)
+        assert source.read(2 * part, 100) == b"o" * 100
+        assert not source.was_cut
+    with FileSource(path) as source:
+        source.read(0, part)
+        rewrite_end(path, part - 1)
+        assert source.read(5, 5) == b"o" * 5
+        assert source.read(part, part) == b"n" * part, "only parts that follow each other are one"
+        rewrite_end(path, part)
+        assert source.read(2 * part, 10) == b"n" * 10, "rewritten to the same bytes"
+    with FileSource(path) as source:
+        source.read(0, part)
+        rewrite_end(path, 0)
+        with pytest.raises(ChangedOnDiskError):
+            source.read(part, 10)
+        assert source.was_cut
+
+
+def test_lines_end_where_the_end_of_the_file_was_rewritten(tmp_path: Path) -> None:
+    lines = [b"%07d\n" % number for number in range(30_000)]
+    path = put(tmp_path / "x.jsonl", b"".join(lines))
+    with FileSource(path) as source:
+        readline = source.readline(buffer=1 << 16)
+        assert readline(100) == lines[0]
+        rewrite_end(path, (1 << 16) - 3)
+        rest = list(iter(lambda: readline(100), b""))
+        assert rest == lines[1 : (1 << 16) // 8]
+        assert source.was_cut
+
+
 def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "x.jsonl")
     with pytest.raises(NotARegularFileError) as caught:

@@ -322,11 +322,18 @@ def test_problems_are_those_of_the_check() -> None:
     for path in (*RECORDED[::3], *MADE, *sorted(DATA.glob("resume-cases/**/*.jsonl"))[:60]):
         told = cast("list[Json]", check_document(check_file(file_at(path)))["problems"])
         found = list(rows.problem_rows(read(path), home(path)))
-        # How much of a session hangs together is told by the action alone.
-        told = [one for one in told if one["code"] != "unreachable"]
         assert [dict(zip(row._fields[2:], row[2:], strict=True)) for row in found] == told, path
         seen.update(row.code for row in found)
     assert {"unpaired-call", "missing-parent", "not-resumable"} <= set(seen)
+
+
+def test_a_conversation_most_of_which_hangs_on_nothing_is_a_problem_of_the_file() -> None:
+    talk = Builder()
+    for n in range(5):
+        talk.prompt(f"Question {n}").answer(f"Answer {n}")
+    talk.rewind(None).prompt("Something else").answer("Yes.")
+    found = list(rows.problem_rows(talk.session(), AT))
+    assert [(row.code, row.line) for row in found] == [("unreachable", None)]
 
 
 # --- hostile files ------------------------------------------------------------------------------------------

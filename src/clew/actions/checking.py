@@ -6,9 +6,8 @@ One pass over each file feeds the check and the line table; nothing of its conte
 from __future__ import annotations
 
 import time
-from array import array
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from clew.actions.opening import agent_files, find_file
 from clew.actions.passes import sweep
@@ -18,9 +17,9 @@ from clew.format.records import read
 from clew.session.chain import chain
 from clew.session.check import Checker
 from clew.session.eras import rules
-from clew.session.graph import BOUNDARY, NONE, Graph, Links
-from clew.session.parallel import with_parallel
-from clew.session.session import API_ERROR, SIDECHAIN, Session
+from clew.session.graph import Graph, Links
+from clew.session.reach import SAID, has_conversation, reach_of
+from clew.session.session import API_ERROR, Session
 from clew.store.heads import group_agents
 from clew.store.live import liveness
 from clew.store.source import FileSource
@@ -29,11 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from clew.session.chain import Chain
     from clew.session.check import Report
     from clew.store.files import SessionFile, Skipped
-
-_SAID: Final = frozenset({"user", "assistant"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,47 +118,17 @@ def check_file(file: SessionFile) -> Checked:
         for item in read(source.readline()):
             checker.add(item)
         session = Session(source, checker.table, name=file.id)
-        is_empty = not _has_conversation(session)
-        if is_empty:
+        if not has_conversation(session):
             return Checked(file, checker.finish(), False, is_empty=True, was_cut=source.was_cut)
         path = chain(session, rules())
         flags = session.table.flags
         has_words = any(
-            session.table.kind_of(row) in _SAID and not flags[row] & API_ERROR for row in path.rows
+            session.table.kind_of(row) in SAID and not flags[row] & API_ERROR for row in path.rows
         )
         links = Links(session.table)
-        reach = None if path.refused else _reach(session, path, Graph(session, links=links))
+        reach = None if path.refused else reach_of(session, path, Graph(session, links=links))
         report = checker.finish(refused=path.refused, reach=reach, links=links)
         return Checked(file, report, path.refused is None and has_words, was_cut=source.was_cut)
-
-
-def _reach(session: Session, path: Chain, graph: Graph) -> tuple[int, int]:
-    """Return how many lines of the conversation hang on the path to its end, and how many there are.
-
-    A branch that was left hangs on it, and so does what a compaction took out; a tree of its own does not.
-    """
-    unknown, yes, no = 0, 1, 2
-    state = bytearray(len(session))
-    for rows in (path.before_cut, with_parallel(session, path, rules())):
-        for row in rows:
-            state[row] = yes
-    is_above = False
-    for row in graph.upwards(path.leaf) if path.leaf is not None else ():
-        # The client does not look above a compaction; what is there was read before.
-        is_above = is_above or session.table.kind_of(row) == BOUNDARY
-        if is_above:
-            state[row] = yes
-    for start in range(len(session)):
-        way = array("i")
-        row = start
-        while row >= 0 and state[row] == unknown:
-            way.append(row)
-            row = NONE if graph.is_inferred(row) else graph.above[row]
-        found = yes if row >= 0 and state[row] == yes else no
-        for row in way:
-            state[row] = found
-    spoken = bytes(state[row] for row in graph.nodes() if _is_said(session, row))
-    return spoken.count(yes), len(spoken)
 
 
 def _is_live(file: SessionFile, source: FileSource) -> bool:
@@ -170,15 +136,6 @@ def _is_live(file: SessionFile, source: FileSource) -> bool:
     if not source.size or source.read(source.size - 1, 1) == b"\n":
         return False
     return liveness(file, now=time.time()).is_live
-
-
-def _is_said(session: Session, row: int) -> bool:
-    table = session.table
-    return table.kind_of(row) in _SAID and not table.flags[row] & SIDECHAIN
-
-
-def _has_conversation(session: Session) -> bool:
-    return any(_is_said(session, row) for row in range(len(session)))
 
 
 def check_document(checked: Checked) -> dict[str, object]:
@@ -200,6 +157,7 @@ def check_document(checked: Checked) -> dict[str, object]:
             }
             for one in found
         ],
+        "damaged": 0 if checked.report is None else checked.report.damaged,
     }
     if checked.unreadable is not None:
         document["unreadable"] = checked.unreadable

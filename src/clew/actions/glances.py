@@ -16,11 +16,12 @@ from clew.format.records import Record, scan
 from clew.format.skim import skim
 from clew.session.fold import Summary
 from clew.session.prompts import is_human
+from clew.session.titles import Told
 from clew.store.files import Skipped
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from clew.session.fold import Facts
     from clew.store.files import Listing, SessionFile
@@ -50,9 +51,9 @@ class Glance:
     alone: Facts
     """What was seen, without what other files tell."""
 
-    def facts(self, summaries: Mapping[str, str]) -> Facts:
+    def facts(self, summaries: Told) -> Facts:
         """Return what was seen; `summaries` are those of all files, by the uuid they describe."""
-        if not summaries or self.alone.title_source in {"custom", "ai", "agent"}:
+        if self.alone.title_source in {"custom", "ai", "agent"} or not self.seen.is_told(summaries):
             return self.alone
         return self.seen.result(summaries=summaries)
 
@@ -89,12 +90,12 @@ def titles_of(listing: Listing) -> Callable[[SessionFile], str | None]:
     return title
 
 
-def told_elsewhere(found: Sequence[Glance]) -> Mapping[str, str]:
+def told_elsewhere(found: Sequence[Glance]) -> Told:
     """Gather the summaries of all files: one may describe a conversation in another file."""
     told: dict[str, str] = {}
     for one in found:
         told.update(one.alone.summaries)
-    return told
+    return Told(told)
 
 
 def _first(seen: Summary, source: FileSource) -> int:

@@ -7,23 +7,36 @@ session files, unless one of them has to be read.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Final, cast
 
-from clew.actions.listing import PullRequest, SessionList, SessionRow, list_sessions
-from clew.actions.signs import signs_of_life
+from clew.actions.listing import (
+    CONVERSATIONS,
+    PullRequest,
+    SessionList,
+    SessionRow,
+    Tally,
+    Totals,
+    list_sessions,
+)
 from clew.catalog.current import NEW, Current, NotCurrentError
-from clew.catalog.listed import callers, damaged_agents, read_listed
+from clew.catalog.listed import callers, damaged_agents, read_listed, read_outlines, read_some
 from clew.format.times import iso
 from clew.session.pricing import Tokens
+from clew.store.signs import signs_of_life
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from clew.catalog.listed import Listed
+    from clew.catalog.listed import Listed, Outline
     from clew.session.fold import SessionKind
     from clew.session.titles import TitleSource
     from clew.store.files import Listing, SessionFile, Store
+
+
+_MANY: Final = 1_000
+"""Rows from which on it is no gain to ask for them one by one."""
 
 
 def list_best(
@@ -34,26 +47,28 @@ def list_best(
     use_index: bool = True,
     full: bool | int = False,
     tool: str | None = None,
+    first: int | None = None,
     jobs: int | None = None,
     start: Callable[[int], Callable[[], None]] | None = None,
 ) -> SessionList:
     """List the sessions of a store, from the catalog if it can tell, else as `list_sessions` does.
 
-    With a tool, `callers` of the list says which sessions called it; only the catalog knows.
+    With a tool, `callers` of the list says which sessions called it; only the catalog knows. With `first` it
+    may be that only so many sessions are in the rows, and `known` tells of the others.
     """
     listing = store.listing() if listing is None else listing
     notes: tuple[str, ...] = ()
     if use_index:
         try:
+            if first is not None:
+                found = list_first(store, listing, first, now=now)
+                if found is not None:
+                    return found
             return list_indexed(store, listing, now=now, tool=tool)
         except NotCurrentError as error:
             notes = (error.note,) if error.note else ()
     found = list_sessions(store, now=now, full=full, jobs=jobs, start=start, listing=listing)
-    if notes:
-        from dataclasses import replace
-
-        return replace(found, notes=notes)
-    return found
+    return found._replace(notes=notes) if notes else found
 
 
 def list_indexed(
@@ -90,12 +105,79 @@ def list_indexed(
         (*listing.skipped, *unread),
         store.roots.looked_in,
         is_full=True,
-        agents_damaged=sum(
-            lines > (is_unfinished and path in agents and is_live(agents[path]))
-            for path, is_unfinished, lines in damaged
-        ),
+        agents_damaged=_damaged(damaged, agents, is_live),
         notes=notes,
         callers=called,
+    )
+
+
+def list_first(
+    store: Store, listing: Listing, first: int, *, now: float, cache: Path | None = None
+) -> SessionList | None:
+    """List the newest sessions of a store, and tell of the others what there are.
+
+    None where a file has to be looked at for it; `NotCurrentError` where the catalog cannot tell.
+    """
+    with Current.opened(store, listing, cache=cache) as current:
+        outlines = read_outlines(current.database)
+        newest = [file for file in listing.newest() if file.path in outlines]
+        if len(newest) < len(listing.sessions):
+            return None
+        sessions = (file for file in newest if outlines[file.path].kind in CONVERSATIONS)
+        shown = list(islice(sessions, min(first, _MANY)))
+        if len(shown) == _MANY:
+            return None
+        known = read_some(current.database, [file.path for file in shown])
+        damaged = list(damaged_agents(current.database))
+    is_live = signs_of_life(store, now=now)
+    lists = _Lists()
+    agents = {file.path: file for file in listing.agents} if damaged else {}
+    return SessionList(
+        tuple(_row(file, known[file.path], lists, is_live=is_live(file)) for file in shown),
+        len(listing.agents),
+        (*listing.skipped, *current.skipped),
+        store.roots.looked_in,
+        is_full=True,
+        agents_damaged=_damaged(damaged, agents, is_live),
+        notes=current.notes,
+        known=_totals(newest, outlines, lists, is_live),
+    )
+
+
+def _totals(
+    files: Sequence[SessionFile],
+    outlines: Mapping[str, Outline],
+    lists: _Lists,
+    is_live: Callable[[SessionFile], bool],
+) -> Totals:
+    kinds: dict[str, int] = {}
+    projects: set[str] = set()
+    strangers: set[str] = set()
+    damaged, is_damaged, has_cost = 0, False, False
+    for file in files:
+        _, kind, cwd, lines, is_unfinished, cost, unpriced = outlines[file.path]
+        kinds[kind] = kinds.get(kind, 0) + 1
+        projects.add(cwd or file.folder)
+        is_said = kind in CONVERSATIONS
+        if lines and lines > (is_unfinished and is_live(file)):
+            damaged += 1
+            is_damaged |= is_said
+        if is_said:
+            has_cost |= bool(cost)
+            strangers.update(lists.names(unpriced))
+    tally = Tally(tuple(file.id for file in files), frozenset(projects), kinds, damaged)
+    return Totals(tally, tally.conversations, tuple(sorted(strangers)), has_cost, is_damaged)
+
+
+def _damaged(
+    found: Sequence[tuple[str, bool, int]],
+    agents: Mapping[str, SessionFile],
+    is_live: Callable[[SessionFile], bool],
+) -> int:
+    """Count the damaged files of sub-agents."""
+    return sum(
+        lines > (is_unfinished and path in agents and is_live(agents[path]))
+        for path, is_unfinished, lines in found
     )
 
 
@@ -169,14 +251,12 @@ def _glanced(
     """Glance at sessions that the catalog does not know yet, as while another process is at it."""
     if not files:
         return {}
-    from dataclasses import replace
-
     from clew.actions.glances import Glance, glance
     from clew.actions.listing import quick_row
 
     looks = [glance(file) for file in files if file.path not in unread]
     return {
-        look.file.path: replace(quick_row(look.file, look.facts({})), live=is_live(look.file))
+        look.file.path: quick_row(look.file, look.alone)._replace(live=is_live(look.file))
         for look in looks
         if isinstance(look, Glance)
     }

@@ -49,7 +49,6 @@ _MODERN: Final = 3 * 365 * _PER_DAY
 _MANY_DAYS: Final = 20 * 366
 """Days for which it pays to ask when a zone's clocks were changed."""
 
-_COUNTS: Final = Rolled._fields[5:]
 _BESIDE: Final[dict[str, Beside]] = {
     "session": "source", "project": "source", "agent": "agent", "git-branch": "branch",
 }  # fmt: skip
@@ -190,7 +189,7 @@ class _Adding:
                 if one.when is not None or not is_bounded:
                     self._add_rolled(slot_of, one)
         for one in alike:
-            self._add_rolled(slot_of, one._replace(**{name: -getattr(one, name) for name in _COUNTS}))
+            self._add_rolled(slot_of, one)
         for first, end in self._edges():
             for said in self._rollups.said_between(first, end):
                 self._add(slot_of(said.time_ms, self._beside(said), said.model), said, 1)
@@ -337,7 +336,7 @@ class _Adding:
                 said[one.when] += one.messages
         for one in alike:
             if one.when is not None:
-                said[one.when] -= one.messages
+                said[one.when] += one.messages
         times: set[int] = set()
         for each in copies.values():
             for one in each:

@@ -6,10 +6,9 @@ None. A full read goes through every file once, sub-agents included: what they u
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.format.times import iso
 from clew.session.pricing import DATE
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
     from clew.session.fold import Facts, SessionKind
     from clew.session.pricing import Tokens
-    from clew.session.titles import TitleSource
+    from clew.session.titles import TitleSource, Told
     from clew.store.files import Listing, SessionFile, Store
 
 CONVERSATIONS = frozenset({"conversation", "mixed"})
@@ -37,8 +36,7 @@ class PullRequest(NamedTuple):
     repository: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRow:
+class SessionRow(NamedTuple):
     """One session file in the list. What was not counted, or is not known, is None."""
 
     id: str
@@ -133,12 +131,28 @@ def tokens_dict(tokens: Tokens) -> dict[str, int]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class SessionList:
+class Tally(NamedTuple):
+    """What there is in a store, over all of its session files."""
+
+    ids: tuple[str, ...]
+    projects: frozenset[str]
+    kinds: Mapping[str, int]
+    """How many files there are of each kind."""
+
+    damaged: int
+    """Files with damage in them, without sub-agents'."""
+
+    @property
+    def conversations(self) -> int:
+        """How many sessions there are, as a person means them."""
+        return sum(self.kinds.get(kind, 0) for kind in CONVERSATIONS)
+
+
+class SessionList(NamedTuple):
     """The sessions of a store, the one written last first, and what there was beside them."""
 
     rows: tuple[SessionRow, ...]
-    """Every session file, also those without a conversation in them."""
+    """Every session file, also those without a conversation in them; or the first of them, see `known`."""
 
     agents: int
     """Sub-agents' files."""
@@ -161,16 +175,48 @@ class SessionList:
     callers: frozenset[str] | None = None
     """The paths of the sessions that called the tool that was asked for, where that is known."""
 
+    known: Totals | None = None
+    """What is known of all where `rows` are the first only."""
+
     @property
     def conversations(self) -> tuple[SessionRow, ...]:
         """The sessions as a person means them: `@1` is the first."""
         return tuple(row for row in self.rows if row.is_conversation)
 
-    def count(self, kind: Literal["damaged", "empty", "summary", "agent"]) -> int:
-        """Say how many files are damaged, or of a kind that is no conversation."""
-        if kind == "damaged":
-            return sum(bool(row.damaged) for row in self.rows) + self.agents_damaged
-        return sum(row.kind == kind for row in self.rows)
+    @property
+    def tally(self) -> Tally:
+        """What there is, whether it is in `rows` or not."""
+        if self.known is not None:
+            return self.known.tally
+        kinds: dict[str, int] = {}
+        for row in self.rows:
+            kinds[row.kind] = kinds.get(row.kind, 0) + 1
+        return Tally(
+            tuple(row.id for row in self.rows),
+            frozenset(row.project for row in self.rows),
+            kinds,
+            sum(bool(row.damaged) for row in self.rows),
+        )
+
+    def totals(self, rows: Iterable[SessionRow]) -> Totals:
+        """Say what a person must know of some rows of the list to read their numbers."""
+        if self.known is not None:
+            return self.known
+        chosen = list(rows)
+        strangers = {model for row in chosen for model in row.unpriced_models}
+        has_cost = any(row.cost_usd for row in chosen)
+        is_damaged = any(row.damaged for row in chosen)
+        return Totals(self.tally, len(chosen), tuple(sorted(strangers)), has_cost, is_damaged)
+
+
+class Totals(NamedTuple):
+    """What a person must know of some rows to read their numbers."""
+
+    tally: Tally
+    rows: int
+    unpriced_models: tuple[str, ...]
+    has_cost: bool
+    is_damaged: bool
 
 
 def list_sessions(
@@ -206,8 +252,7 @@ def list_sessions(
 
     rows = [quick_row(look.file, look.facts(told)) for look in seen]
     rows = [
-        replace(
-            row,
+        row._replace(
             agents=len(groups.of(look.file)),
             live=is_live(look.file),
         )
@@ -230,7 +275,7 @@ def _read_fully(
     agents_of: Callable[[SessionFile], Sequence[SessionFile]],
     is_live: Callable[[SessionFile], bool],
     *,
-    told: Mapping[str, str],
+    told: Told,
     jobs: int | None,
     start: Callable[[int], Callable[[], None]] | None,
 ) -> SessionList:
@@ -253,8 +298,7 @@ def _read_fully(
         whole = quick_row(file, toll.facts)
         share = shares[file.path]
         rows.append(
-            replace(
-                whole,
+            whole._replace(
                 lines=toll.facts.lines,
                 turns=toll.facts.turns,
                 messages=toll.facts.messages,
@@ -269,8 +313,7 @@ def _read_fully(
                 damaged=damaged_lines(toll.facts, is_live=row.live),
             )
         )
-    return replace(
-        quick,
+    return quick._replace(
         rows=tuple(rows),
         is_full=True,
         skipped=(*quick.skipped, *(toll for toll in tolls if isinstance(toll, Skipped))),
@@ -329,15 +372,16 @@ def narrow(
     return [
         row
         for row in rows
-        if (project is None or is_of_project(row, project)) and (since is None or row.changed >= since)
+        if (project is None or is_of_project(row.project, row.folder, project))
+        and (since is None or row.changed >= since)
     ]
 
 
-def is_of_project(row: SessionRow, project: str) -> bool:
-    """Whether a session is of the project that a person means: a path, or a part of its path or folder."""
-    if project.startswith((".", "~", "/")):
-        place = Path(project).expanduser().absolute()
-        own = Path(row.project)
+def is_of_project(project: str, folder: str, wanted: str) -> bool:
+    """Whether a project, with its project folder, is what a person means: by a path, or a part of either."""
+    if wanted.startswith((".", "~", "/")):
+        place = Path(wanted).expanduser().absolute()
+        own = Path(project)
         return own == place or place in own.parents or place.resolve() in (own, *own.parents)
-    wanted = project.casefold()
-    return wanted in row.project.casefold() or wanted in row.folder.casefold()
+    part = wanted.casefold()
+    return part in project.casefold() or part in folder.casefold()

@@ -73,15 +73,15 @@ def sweep(
     More than one process is started only from `pays` bytes on, or when `jobs` asks for it; `task` must then
     be a function that another process can import. `advance` is called after each file.
     """
-    workers = _workers(files, jobs, pays)
-    if workers == 1:
+    many = workers(files, jobs, pays)
+    if many == 1:
         return [_one(task, file, advance) for file in files]
     from concurrent.futures import ProcessPoolExecutor, as_completed
 
     # The largest first: at the end there are small ones to fill the gaps with.
     order = sorted(range(len(files)), key=lambda at: -files[at].size)
     results: dict[int, Result] = {}
-    with ProcessPoolExecutor(workers) as pool:
+    with ProcessPoolExecutor(many) as pool:
         waiting = {pool.submit(task, files[at]): at for at in order}
         try:
             for done in as_completed(waiting):
@@ -103,7 +103,8 @@ def _one(
     return result
 
 
-def _workers(files: Sequence[SessionFile], jobs: int | None, pays: int) -> int:
+def workers(files: Sequence[SessionFile], jobs: int | None, pays: int = PAYS) -> int:
+    """Say how many processes are to go through files: `jobs`, or as many as pay, but no more than files."""
     if len(files) < 2:
         return 1
     if jobs is None:

@@ -219,8 +219,12 @@ def read_turns(
     branch: str | None = None,
     first: int | None = None,
     last: int | None = None,
+    newest: int | None = None,
 ) -> Reading:
-    """Cut a session into turns: the whole history, the way to a line (`at`), or to the end of a branch."""
+    """Cut a session into turns: the whole history, the way to a line (`at`), or to the end of a branch.
+
+    Asked for are the turns from the number `first` to `last`, or the `newest` ones, however many there are.
+    """
     session = opened.session
     graph = Graph(session)
     active = chain(session, rules()).leaf
@@ -238,7 +242,7 @@ def read_turns(
     return Reading(
         opened,
         found,
-        _asked(found, first, last),
+        _asked(found, first, last) if newest is None else range(max(0, len(found) - newest), len(found)),
         _before(rows, found),
         graph,
         active,

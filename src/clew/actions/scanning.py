@@ -8,12 +8,12 @@ told in `raw_search`.
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from clew.actions.passes import workers
 from clew.actions.raw_search import (
     LIMIT,
     Beat,
@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from clew.store.files import SessionFile
 
 __all__ = ["LIMIT", "Found", "Question", "Scanned", "Spot", "scan"]
-
-PAYS: Final = 100_000_000
-"""Bytes from which a second process pays for its start."""
 
 PER_TEXT: Final = 2.0
 """Seconds that a pattern may take for one text."""
@@ -68,7 +65,7 @@ def scan(
     if not question.text:
         raise UsageError("there is nothing to look for")
     Matcher(question)  # a bad pattern fails here and not in another process
-    shares = _shares(files, _workers(files, jobs))
+    shares = _shares(files, workers(files, jobs))
     if not shares:
         return Scanned()
     if len(shares) == 1 and not question.is_pattern:
@@ -78,19 +75,6 @@ def scan(
     result.found.sort(key=newest_first)
     result.found = _completed(result.found[: max(0, question.limit)])
     return result
-
-
-def _workers(files: Sequence[SessionFile], jobs: int | None) -> int:
-    if jobs is None:
-        jobs = _cores() if sum(file.size for file in files) >= PAYS else 1
-    return max(1, min(jobs, len(files), 61))  # Windows cannot wait for more than 61
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
 
 
 def _shares(files: Sequence[SessionFile], count: int) -> list[list[SessionFile]]:

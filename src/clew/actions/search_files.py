@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from clew.actions.opening import agent_files, find_file
 from clew.actions.search_places import placed
@@ -12,7 +12,6 @@ from clew.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clew.actions.listing import SessionRow
     from clew.actions.raw_search import Found
     from clew.store.files import Listing, SessionFile, Store
 
@@ -98,18 +97,12 @@ def _chosen(store: Store, listing: Listing, request: Request) -> _Chosen:
         def fits(file: SessionFile) -> bool:
             seen = glance(file)
             cwd = seen.alone.cwd if isinstance(seen, Glance) else None
-            place = _Place(cwd or file.folder, file.folder)
-            return is_of_project(cast("SessionRow", place), request.project or "")
+            return is_of_project(cwd or file.folder, file.folder, request.project or "")
 
         sessions = [file for file in sessions if fits(file)]
         kept = {file.path for file in sessions}
         agents = [agent for agent in agents if (owner := owner_of.get(agent.path)) and owner.path in kept]
     return _Chosen(sessions, agents, owner_of)
-
-
-class _Place(NamedTuple):
-    project: str
-    folder: str
 
 
 class _Titles:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.actions.opening import find_file
 from clew.actions.search_places import placed
@@ -14,8 +14,7 @@ from clew.format.times import iso
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clew.actions.listing import SessionRow
-    from clew.actions.search_lines import Lines, Match
+    from clew.actions.search_lines import Doubt, Lines, Match
     from clew.catalog.catalog import Catalog, Progress
     from clew.catalog.database import Database
     from clew.catalog.query import Query
@@ -24,6 +23,9 @@ if TYPE_CHECKING:
 
 _LOOKED_AT: Final = 20_000
 """Lines looked at for filters that the index cannot answer; then the count is only a least one."""
+
+_ATTEMPTS: Final = 3
+"""How often the index is asked where a file is rewritten each time before its lines are read."""
 
 _EVERY: Final = 0.2
 """Seconds between two looks whether all that was said is in a new index."""
@@ -37,24 +39,35 @@ def by_index(
 ) -> Result:
     """Bring the index up to date and ask it; `early` may be given a part of the answer meanwhile."""
     from clew.catalog.catalog import Catalog, Options
+    from clew.catalog.unavailable import CatalogUnavailableError
 
-    listing = store.listing()
-    teller = _Teller(store, asked, listing, tell, early)
-    with Catalog.open(store) as catalog:
-        update = catalog.update(listing, options=Options(jobs=asked.request.jobs), tell=teller)
-        result = _ask(catalog, store, asked, listing)
-    return replace(result, notes=update.notes, skipped=(*listing.skipped, *update.skipped))
+    for attempt in range(1, _ATTEMPTS + 1):
+        listing = store.listing()
+        teller = _Teller(store, asked, listing, tell, early)
+        with Catalog.open(store) as catalog:
+            update = catalog.update(listing, options=Options(jobs=asked.request.jobs), tell=teller)
+            result, doubt = _ask(catalog, store, asked, listing)
+        result = replace(result, notes=update.notes, skipped=(*listing.skipped, *update.skipped))
+        if doubt is None or not update.is_current or asked.request.by_rank:
+            return result
+        # What was cut off had no place to be found at. But what another file holds, the index cannot name.
+        if attempt == _ATTEMPTS and doubt == "rewritten":
+            return result
+    raise CatalogUnavailableError("files are replaced all the time")
 
 
-def _ask(catalog: Catalog, store: Store, asked: Wish, listing: Listing) -> Result:
-    """Ask an index as it is."""
+def _ask(catalog: Catalog, store: Store, asked: Wish, listing: Listing) -> tuple[Result, Doubt | None]:
+    """Ask an index as it is; also say whether lines may be elsewhere by now."""
     assert asked.query is not None  # words are always read
     with catalog.reading() as database:
+        # Of one moment: another process may be bringing it up to date.
+        database.execute("BEGIN")
         found = IndexSearch(database, asked, asked.query, store, listing)
         hits = placed(found.hits(), asked.request.context)
         count = found.count()
         suggestions = () if hits else found.suggestions()
-    return Result(
+        database.execute("COMMIT")
+    result = Result(
         asked.request,
         tuple(hits),
         *count,
@@ -64,6 +77,7 @@ def _ask(catalog: Catalog, store: Store, asked: Wish, listing: Listing) -> Resul
         suggestions,
         ids=tuple(file.id for file in listing.sessions),
     )
+    return result, found.doubt
 
 
 class _Teller:
@@ -114,7 +128,7 @@ class _Teller:
                     )
                 if is_there and fields:
                     asked = replace(self._asked, request=replace(request, fields=fields))
-                    early(_ask(catalog, self._store, asked, self._listing))
+                    early(_ask(catalog, self._store, asked, self._listing)[0])
         except CatalogUnavailableError:
             is_there = True  # then the whole answer is the first one
         if is_there:
@@ -143,6 +157,7 @@ class IndexSearch:
         self.searched = count_sessions(database) if self._owners is None else len(self._owners)
         self._count: Callable[[], tuple[int, bool]] = lambda: (0, True)
         self._matched = self._looked_at = 0
+        self.doubt: Doubt | None = None
 
     def _chosen(self, store: Store, listing: Listing) -> frozenset[str] | None:
         """Return the sessions meant, by the paths of their files; None for all."""
@@ -154,11 +169,10 @@ class IndexSearch:
         if request.session is not None:
             owners = {find_file(store, request.session, listing=listing).path}
         if request.project is not None:
-            # Only the project and the folder are looked at, which both have.
             of = {
                 one.path
                 for one in all_about(self._database)
-                if is_of_project(cast("SessionRow", one), request.project)
+                if is_of_project(one.project, one.folder, request.project)
             }
             owners = of if owners is None else owners & of
         return None if owners is None else frozenset(owners)
@@ -200,6 +214,7 @@ class IndexSearch:
                             hits.append(self._hit(line, match, tool))
         finally:
             lines.close()
+        self.doubt = lines.doubt
         self._count = found.count
         self._matched, self._looked_at = matched, looked_at
         return hits
@@ -222,10 +237,16 @@ class IndexSearch:
         return lines.tool_of_output(line) if is_asked and line.is_output else None
 
     def _hit(self, line: Line, match: Match, tool: str | None) -> Hit:
+        from clew.catalog.searching import stands
         from clew.catalog.snippets import snippet
-        from clew.catalog.sources import AGENT
+        from clew.catalog.sources import AGENT, SESSION
 
         source, facts = line.source, match.facts
+        placed = stands(self._database, line) if source.kind == SESSION else None
+        place, turn = placed or (None, None)
+        role = facts.role
+        if role is None and place is not None:
+            role = facts.kind.partition("/")[0]
         about = self._about(source.owner)
         text, ranges = snippet(match.text.text, match.ranges, width=self._asked.request.width)
         is_agent = source.kind == AGENT
@@ -243,8 +264,10 @@ class IndexSearch:
             project=about.project if about else None,
             title=about.title if about else None,
             agent_id=source.name.removeprefix("agent-") if is_agent else facts.agent_id,
-            where="sub-agent" if is_agent else "spilled" if line.is_output else None,
-            role="user" if line.is_output else facts.role,
+            where="sub-agent" if is_agent else "spilled" if line.is_output else place,
+            role="user" if line.is_output else role,
+            # A title is of the whole session, wherever it was written.
+            turn=None if place == "sub-agent" or match.text.field == "title" else turn,
             is_error=match.text.is_error,
             ended_ms=about.ended_ms if about else line.ms,
             owner=source.owner,

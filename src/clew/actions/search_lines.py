@@ -6,14 +6,15 @@ Each line is read where it stands and decoded; whether it holds the words, and w
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from clew.actions.raw_lines import LineFinder
 from clew.actions.raw_search import tools_in
 from clew.catalog.needles import Needle
 from clew.catalog.schema import TALK
 from clew.catalog.searching import before
-from clew.errors import ClewError
+from clew.catalog.sources import fit
+from clew.errors import ChangedOnDiskError, ClewError
 from clew.format.lines import BytesSource
 from clew.format.records import Record, scan
 from clew.format.skim import Skim, skim
@@ -38,6 +39,11 @@ _WORDS: Final = frozenset(TALK)
 Range = tuple[int, int]
 
 
+Doubt = Literal["rewritten", "replaced"]
+"""Why lines may be at other places than the index says: the end of their file was cut off and written anew
+since it was read, or another file came to its place."""
+
+
 class Match(NamedTuple):
     """A text that holds the words."""
 
@@ -54,6 +60,7 @@ class Lines:
     def __init__(self) -> None:
         self._files: OrderedDict[str, FileSource] = OrderedDict()
         self._tools: dict[str, dict[str, str]] = {}
+        self.doubt: Doubt | None = None
 
     def close(self) -> None:
         """Let go of the files."""
@@ -64,7 +71,10 @@ class Lines:
         """Return the texts of a line that hold the words; none where the file no longer has them there."""
         try:
             found, facts = self._texts(line)
-        except ClewError:  # gone or cut since; the next update sees that
+        except ChangedOnDiskError:
+            return self._none(line)
+        except ClewError:  # gone, and another may come to its place
+            self.doubt = "replaced"
             return []
         is_talk = line.table == "talk"
         chosen = [
@@ -74,15 +84,24 @@ class Lines:
         ]
         places = query.match_all([text.text for text in chosen])
         if places is None:
-            return []
+            return self._none(line)
         return [
             Match(text, ranges, facts, call_of(facts, text))
             for text, ranges in zip(chosen, places, strict=True)
             if ranges
         ]
 
+    def _none(self, line: Line) -> list[Match]:
+        """Return that there is nothing where the index named a line: has the file changed since?"""
+        file = self._file(line.source.path)
+        if (file.device, fit(file.inode), file.size, file.mtime_ns) != line.source.stamp:
+            self.doubt = self.doubt or "rewritten"
+        return []
+
     def _texts(self, line: Line) -> tuple[list[Text], Skim]:
         file = self._file(line.source.path)
+        if (file.device, fit(file.inode)) != line.source.stamp[:2]:
+            self.doubt = "replaced"
         if line.is_output:
             said = file.read(line.offset, line.length).decode("utf-8", "replace")
             return [Text("tool_result", said, None, 0, False)], Skim()

@@ -8,10 +8,10 @@ from __future__ import annotations
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.actions.signs import signs_of_life
 from clew.catalog.current import Current
 from clew.catalog.listed import read_listed
 from clew.format.times import iso
+from clew.store.signs import signs_of_life
 
 if TYPE_CHECKING:
     from collections.abc import Callable

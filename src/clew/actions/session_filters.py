@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from clew.actions.listing import is_of_project
 from clew.errors import UsageError
@@ -19,8 +18,7 @@ Sort = Literal["changed", "started", "ended", "cost", "tokens", "turns", "size",
 _COUNTED: Final = frozenset({"cost", "tokens", "turns"})
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What a session must have; None for whatever."""
 
     project: str | None = None
@@ -79,7 +77,7 @@ def choose(
 def _tests(found: SessionList, wanted: Wanted) -> Iterable[Callable[[SessionRow], bool]]:
     project, since, until, callers = wanted.project, wanted.since, wanted.until, found.callers
     if project is not None:
-        yield lambda row: is_of_project(row, project)
+        yield lambda row: is_of_project(row.project, row.folder, project)
     if since is not None:
         yield lambda row: row.changed >= since
     if until is not None:

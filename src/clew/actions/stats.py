@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from clew.actions.glances import glance
 from clew.actions.listing import CONVERSATIONS
@@ -11,7 +13,7 @@ from clew.actions.opening import agent_files, find_file
 from clew.actions.passes import Pass, sweep
 from clew.errors import ClewError, UnreadableError
 from clew.format.records import Fragment
-from clew.session.fold import Counts, Inventory, total
+from clew.session.inventory import Counts, Inventory, total
 from clew.store.files import Skipped
 from clew.store.heads import group_agents
 from clew.store.live import liveness, running
@@ -153,5 +155,5 @@ def stats(
 def _unless_live(file: SessionFile, found: FileCounts, *, now: float, processes: Mapping[str, int]) -> Counts:
     # The unfinished end of a live session is being written, not damaged.
     if found.is_unfinished and liveness(file, now=now, processes=processes).is_live:
-        return replace(found.counts, damaged=found.counts.damaged - 1)
+        return structs.replace(found.counts, damaged=found.counts.damaged - 1)
     return found.counts

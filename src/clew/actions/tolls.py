@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from clew.session.fold import Facts
+    from clew.session.titles import Told
     from clew.session.usage import FileUsage
     from clew.store.files import SessionFile
 
@@ -37,7 +38,7 @@ class Toll:
     was_cut: bool
 
 
-def take_toll(file: SessionFile, *, summaries: Mapping[str, str] | None = None) -> Toll | Skipped:
+def take_toll(file: SessionFile, *, summaries: Told | None = None) -> Toll | Skipped:
     """Read a file once, for its facts and its usage together."""
     seen = Summary()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clew.actions.reading import agent_turns, ends, sub_agents
-from clew.actions.turn_documents import Spent, tokens_document, turn_spent
+from clew.actions.turn_documents import tokens_document
 from clew.errors import ClewError
 from clew.format.times import iso
 from clew.session.branches import compactions
@@ -14,6 +14,7 @@ from clew.session.chain import chain
 from clew.session.context import context
 from clew.session.eras import rules
 from clew.session.graph import Graph
+from clew.session.spending import Spent, turn_spent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

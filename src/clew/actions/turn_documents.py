@@ -5,16 +5,14 @@ The long lists in a document are iterators: a turn is put together as it is writ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from clew.actions.reading import until_cut
 from clew.format.times import iso
-from clew.session import pricing
 from clew.session.calls import call_block, result_block, structured
 from clew.session.messages import blocks_of
-from clew.session.pricing import Tokens
 from clew.session.prompts import read as read_prompt
+from clew.session.spending import spent, turn_spent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,40 +20,9 @@ if TYPE_CHECKING:
     from clew.actions.reading import Reading
     from clew.session.calls import Call
     from clew.session.messages import Message
+    from clew.session.pricing import Tokens
     from clew.session.session import Session
     from clew.session.turns import Turn
-
-_NO_TOKENS: Final = Tokens()
-
-
-@dataclass(frozen=True, slots=True)
-class Spent:
-    """Tokens and money; None for money when a price is not known."""
-
-    tokens: Tokens = _NO_TOKENS
-    cost_usd: float | None = 0.0
-
-    def __add__(self, other: Spent) -> Spent:
-        known = self.cost_usd is not None and other.cost_usd is not None
-        cost = (self.cost_usd or 0.0) + (other.cost_usd or 0.0) if known else None
-        return Spent(self.tokens + other.tokens, cost)
-
-
-def spent(session: Session, message: Message) -> Spent:
-    """Return what one message cost. What the client wrote itself cost nothing."""
-    if message.is_synthetic or message.is_api_error or message.usage_row is None:
-        return Spent()
-    usage = pricing.read_usage(session.entry(message.usage_row).usage)
-    cost = pricing.cost_of(message.model, usage, time_ms=message.started)
-    return Spent(usage.tokens, 0.0 if cost is None and not usage.tokens.total else cost)
-
-
-def turn_spent(session: Session, turn: Turn) -> Spent:
-    """Return what a turn cost, without its sub-agents."""
-    total = Spent()
-    for message in turn.messages:
-        total += spent(session, message)
-    return total
 
 
 def show_document(reading: Reading, places: Iterator[int] | None = None) -> dict[str, object]:

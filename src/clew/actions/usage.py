@@ -7,15 +7,14 @@ several processes where there is much to read. What counts and what it costs is 
 
 from __future__ import annotations
 
-import gc
 import os
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from clew.catalog.collector import collector_at_rest
 from clew.errors import ClewError, UsageError
 from clew.format.times import iso, milliseconds
 from clew.session.accounts import Question, account
@@ -26,7 +25,7 @@ from clew.store.files import Skipped, Store
 from clew.store.source import open_regular, reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from datetime import tzinfo
 
     from clew.session.accounts import Account, By, Group, Sum
@@ -38,9 +37,6 @@ _WORTH_ANOTHER: Final = 100_000_000
 
 _PIECE: Final = 1 << 18
 """How much is read at a time: what fits the processor's cache."""
-
-_BEING_WRITTEN: Final = 600_000
-"""Milliseconds since the last change within which an unfinished end is being written, not damaged."""
 
 _DEPTHS: Final[Mapping[str, Depth]] = {
     "session": "place", "project": "place", "git-branch": "place", "agent": "place", "tool": "calls",
@@ -93,7 +89,7 @@ class Result:
     """Session files that could not be read."""
 
     damaged: int = 0
-    """Stretches that are no record, among the lines that were looked at."""
+    """Lines that are not exactly one record, among those that may tell of usage; others are not looked at."""
 
     now: int = 0
     zone: tzinfo | None = None
@@ -169,7 +165,7 @@ def usage(
     request: Request, *, now: int | None = None, progress: Callable[[int], object] | None = None
 ) -> Result:
     """Count what the sessions used. `progress` is told how many files were read since it was last told."""
-    with _collector_at_rest():
+    with collector_at_rest():
         return _usage(request, now, progress)
 
 
@@ -223,7 +219,7 @@ def _from_files(
         store.roots.looked_in,
         listing.skipped,
         tuple(unread),
-        ledger.damaged,
+        ledger.damaged + _abandoned(ledger.unfinished, store, listing, now),
         now,
         zone,
         {group.key: places.project(group.key) for group in answer.groups} if is_by_session else {},
@@ -245,7 +241,7 @@ def _from_index(request: Request, store: Store, listing: Listing, period: _Perio
         answer = account_of(rollups, request.by, zone=zone, since=since, until=until, places=places)
         projects = {group.key: places.project(group.key) for group in answer.groups} if is_by_session else {}
         clients = _clients(answer, places.client_cost) if is_by_session else {}
-        damaged = rollups.damaged(now - _BEING_WRITTEN)
+        damaged = rollups.damaged() + _abandoned(rollups.unfinished(), store, listing, now)
     listed = {file.path for file in (*listing.sessions, *listing.agents)} if current.skipped else set[str]()
     return Result(
         answer,
@@ -261,6 +257,17 @@ def _from_index(request: Request, store: Store, listing: Listing, period: _Perio
         clients,
         current.notes,
     )
+
+
+def _abandoned(unfinished: Collection[str], store: Store, listing: Listing, now: int) -> int:
+    """Count the unfinished ends that are damage, as `clew ls` does: in a live session it is being written."""
+    if not unfinished:
+        return 0
+    from clew.store.signs import signs_of_life
+
+    is_live = signs_of_life(store, now=now / 1000)
+    listed = {file.path: file for file in (*listing.sessions, *listing.agents)}
+    return sum(path in listed and not is_live(listed[path]) for path in unfinished)
 
 
 def _zone(name: str | None) -> tzinfo | None:
@@ -291,18 +298,6 @@ def _moment(
 
 _Files = list[tuple[str, str | None]]
 """Paths, each with the sub-agent it is called after."""
-
-
-@contextmanager
-def _collector_at_rest() -> Generator[None]:
-    """Rest the garbage collector: there are no cycles, and looking for them took a tenth of the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read(
@@ -373,7 +368,7 @@ def _read_share(
 
 
 def _read_alone(files: _Files, depth: Depth) -> tuple[Ledger, list[Skipped]]:
-    with _collector_at_rest():
+    with collector_at_rest():
         return _read_share(files, depth)
 
 
@@ -438,7 +433,7 @@ class _Places:
 
     def oldest(self, session: str) -> int | None:
         """Return the time of a session's oldest line."""
-        from clew.session.usage import oldest
+        from clew.session.ages import oldest
 
         times: list[int] = []
         for file in self._files_of(session):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -20,8 +20,9 @@ from clew.format.records import Fragment, Record
 from clew.store.files import Skipped, Store, at_path
 from clew.store.follow import Restart, Tail
 from clew.store.heads import head
-from clew.store.live import RECENT, liveness, running
+from clew.store.live import liveness, running
 from clew.store.roots import find_roots
+from clew.store.signs import RECENT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -398,7 +399,7 @@ class Watch:
                 break
             if not isinstance(file, Skipped):
                 # Not its size: what came since the last look is still to be told.
-                one.file = replace(file, size=one.tail.offset)
+                one.file = file._replace(size=one.tail.offset)
             one.tail = None
             del self._followed[path]
         self._note_near()

@@ -10,8 +10,9 @@ Trouble with the databases is never an error but `CatalogUnavailableError`: then
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from clew.catalog.functions import add_functions
 from clew.catalog.place import catalog_folder, make_private, remove_database, shard_paths
@@ -30,17 +31,16 @@ from clew.catalog.update import BUSY, Options, Progress, Update, update
 from clew.catalog.views import views
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
     from types import TracebackType
     from typing import Self
 
     from clew.catalog.database import Database
-    from clew.store.files import Listing, Store
+    from clew.store.files import Listing, SessionFile, Store
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(Struct, frozen=True):
     """What a catalog holds."""
 
     folder: str
@@ -88,20 +88,22 @@ class Catalog:
         self,
         listing: Listing | None = None,
         *,
+        changed: Sequence[SessionFile] | None = None,
         options: Options | None = None,
         tell: Callable[[Progress], object] | None = None,
         wait_ms: int = 2_000,
     ) -> Update:
-        """Take in what is new. If another process is at it, wait a little, then leave it, with a note.
+        """Take in what is new; `changed` are all the files to look at, if somebody knows.
 
-        An exception of `tell`, and Ctrl-C, are passed on when what was read is committed.
+        If another process is at it, wait a little, then leave it, with a note. An exception of `tell`, and
+        Ctrl-C, are passed on when what was read is committed.
         """
         self.close()
         with self._locked(wait_ms) as is_mine:
             if not is_mine:
                 return Update(notes=(BUSY,), is_current=False)
             found = self._store.listing() if listing is None else listing
-            return update(self.folder, found, options=options or Options(), tell=tell)
+            return update(self.folder, found, changed=changed, options=options or Options(), tell=tell)
 
     def rebuild(
         self,
@@ -161,7 +163,7 @@ class Catalog:
             except BusyError as error:
                 raise CatalogUnavailableError("another clew is writing") from error
             else:
-                add_functions(database)
+                add_functions(database, self._store.roots.found)
                 return database
         raise CatalogUnavailableError("it is damaged")
 

@@ -7,7 +7,9 @@ answer. Tools' outputs in files of their own are not looked at; neither a list n
 from __future__ import annotations
 
 import os
+import time
 from contextlib import contextmanager
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.catalog.place import SHARDS, catalog_folder, shard_paths
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
 NEW: Final = 32_000_000
 """Bytes that are read in passing, for an answer from the catalog; with more that is new it is not used."""
 
+_WAITS: Final = 40
+_WAIT: Final = 0.05
+"""How often, and how many seconds each time, another process is waited for that is adding up."""
+
 _SPILLED: Final = 2
 _LARGEST: Final = (1 << 63) - 1
 _KNOWN: Final = " UNION ALL ".join(
@@ -37,6 +43,10 @@ _PRICES: Final = " UNION ".join(
     f"SELECT (SELECT value FROM s{number}.meta WHERE key = 'prices')"  # noqa: S608
     for number in range(SHARDS)
 )
+
+
+_noted: Final = itemgetter(0, 1, 2, 3, 4)
+_listed: Final = attrgetter("path", "device", "inode", "size", "mtime_ns")
 
 
 class NotCurrentError(Exception):
@@ -51,8 +61,9 @@ class NotCurrentError(Exception):
 class _New(NamedTuple):
     """What changed since the catalog was brought up to date."""
 
-    files: int
     bytes: int
+    changed: tuple[SessionFile, ...] | None = None
+    """The files, where all are known ones that stay whose they are."""
 
 
 class Current:
@@ -97,6 +108,7 @@ class Current:
         database = open_views(paths, "")
         try:
             with translated():
+                database.execute("BEGIN")  # what is read from here on is of one moment
                 new = _new(database, listing)
         except BaseException:
             database.close()
@@ -109,8 +121,27 @@ class Current:
         from clew.catalog.catalog import Catalog
 
         with Catalog.open(store, cache=cache) as catalog:
-            done = catalog.update(listing)
-        return cls(open_views(paths, ""), done.notes, done.skipped)
+            done = catalog.update(listing, changed=new.changed)
+        return cls(_settled(paths), done.notes, done.skipped)
+
+
+def _settled(paths: list[Path]) -> Database:
+    """Open the databases as they were when nobody had written half of something; waits a little for that."""
+    for last in (*[False] * _WAITS, True):
+        database = open_views(paths, "")
+        try:
+            with translated():
+                database.execute("BEGIN")
+                is_settled = last or database.execute(_NOTED).fetchone() is None
+        except BaseException:
+            database.close()
+            raise
+        if is_settled:
+            return database
+        # Another clew began right after our own update.
+        database.close()
+        time.sleep(_WAIT)
+    raise AssertionError  # the last is returned
 
 
 def _mend(store: Store, error: DamagedError, cache: Path | None) -> None:
@@ -126,25 +157,40 @@ def _mend(store: Store, error: DamagedError, cache: Path | None) -> None:
 
 def _new(database: Database, listing: Listing) -> _New | None:
     """Say how much changed; None for nothing."""
+    rows = database.execute(_KNOWN).fetchall()
+    if set(map(_noted, rows)) == set(map(_listed, (*listing.sessions, *listing.agents))):
+        # Nearly always: as little as can be is done for each file.
+        return _unsettled(database)
     known: dict[str, tuple[int, ...]] = {}
-    for path, *stamp in database.execute(_KNOWN):
+    for path, *stamp in rows:
         known[os.fsdecode(path) if isinstance(path, bytes) else path] = tuple(stamp)
-    files = size = 0
+    size = 0
+    changed: list[SessionFile] = []
+    is_simple = True
     for one in (*listing.sessions, *listing.agents):
         before = known.pop(one.path, None)
         if before is None:
-            files += 1
+            is_simple = False
             # What cannot be read will not be read now either.
             size += one.size if os.access(one.path, os.R_OK) else 0
         elif before[3] != one.mtime_ns or before[2] != one.size or not _is_same(before, one):
-            files += 1
+            changed.append(one)
+            # An empty file is nobody's, and a sub-agent without a place may be anybody's.
+            is_simple &= bool(one.size and before[2]) and (not one.is_agent or one.session is not None)
             # A file that grew is read from where it was left, if it is still the same.
             is_grown = one.size >= before[4] and _is_same(before, one)
             size += one.size - (before[4] if is_grown else 0)
-    files += len(known)
-    if not files and database.execute(_NOTED).fetchone() is None:
-        return None if database.execute(_PRICES).fetchall() == [(PRICES,)] else _New(0, 0)
-    return _New(files, size)
+    is_simple &= not known
+    if is_simple and not changed:
+        return _unsettled(database)
+    return _New(size, tuple(changed) if is_simple else None)
+
+
+def _unsettled(database: Database) -> _New | None:
+    """Say whether something is left to be worked out, where no file is new."""
+    if database.execute(_NOTED).fetchone() is not None:
+        return _New(0)
+    return None if database.execute(_PRICES).fetchall() == [(PRICES,)] else _New(0)
 
 
 def _is_same(before: tuple[int, ...], file: SessionFile) -> bool:

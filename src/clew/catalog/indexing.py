@@ -9,27 +9,29 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from clew.catalog.folds import Folds
 from clew.catalog.interning import Interning
 from clew.catalog.messages import Messages
 from clew.catalog.options import BATCH
+from clew.catalog.place import path_value
 from clew.catalog.schema import DETAILS, HAS_TOOLS, IS_ABRIDGED, TALK
-from clew.catalog.sources import SPILLED, fit, path_value
+from clew.catalog.sources import SPILLED, fit
 from clew.catalog.statekeeping import clear_state, read_state
 from clew.catalog.tokens import prepare
 from clew.catalog.words import columns, texts_of
-from clew.catalog.writing import FLUSH, INSERT_ENTRY, INSERT_TOOLS, Ids, Writing
-from clew.errors import ClewError
+from clew.catalog.writing import FLUSH, INSERT_ENTRY, INSERT_TOOLS, Ids, Writing, is_finished
+from clew.errors import ChangedOnDiskError, ClewError
 from clew.format.lines import BytesSource
 from clew.format.records import Record, scan
 from clew.session.states import StateError
 from clew.store.files import Skipped
 from clew.store.reader import Cursor, read_new
 from clew.store.source import FileSource
-from clew.tables.rows import Home
+from clew.tables.cells import Home
 from clew.tables.texts import quick_texts
 
 if TYPE_CHECKING:
@@ -45,12 +47,14 @@ _WINDOW: Final = 1 << 20
 _OUTPUT: Final = 16 << 20
 """How much of a tool's output in a file of its own is one row."""
 
+_ATTEMPTS: Final = 4
+"""How often a file is read that is cut each time while it is read; then it is as it was then."""
+
 _TALK: Final = len(TALK)
-_FORGET: Final = ("message", "rollup", "told", "span", *(f"{name}_of" for name in DETAILS))
+_FORGET: Final = ("message", "rollup", "told", "span", "layout", *(f"{name}_of" for name in DETAILS))
 
 
-@dataclass(slots=True)
-class _Source:
+class _Source(Struct):
     """What the shard knows of a file when it is opened again."""
 
     id: int
@@ -147,22 +151,29 @@ class Indexer:
 
     def index(self, work: Work, *, with_tools: bool) -> None:
         """Read what is new in a file. One that cannot be read is noted in `skipped`, and its rows go."""
-        source = self._source(work)
-        try:
-            if work.wanted.kind == SPILLED:
-                self._output(work, source)
-            else:
-                self._session(work, source, with_tools=with_tools)
-        except ClewError as error:
-            self.skipped.append(Skipped(work.wanted.path, error.message))
-            self.forget(source.id)
+        for _ in range(_ATTEMPTS):
+            source = self._source(work)
+            try:
+                if work.wanted.kind == SPILLED:
+                    self._output(work, source)
+                elif not self._session(work, source, with_tools=with_tools):
+                    continue
+            except ChangedOnDiskError:
+                # What was read of it may be half of one file and half of another.
+                self._clear(source.id)
+                continue
+            except ClewError as error:
+                self.skipped.append(Skipped(work.wanted.path, error.message))
+                self.forget(source.id)
+            return
 
     def _source(self, work: Work) -> _Source:
         """Find what is known of a file, or enter it."""
         one = work.wanted
         values = (work.session, path_value(work.owner), work.ids)
         row = self._database.execute(
-            "SELECT id, cursor, tools_offset, newest_ms FROM source WHERE path = ?", (path_value(one.path),)
+            "SELECT id, cursor, tools_offset, newest_ms, session, owner, ids FROM source WHERE path = ?",
+            (path_value(one.path),),
         ).fetchone()
         if row is None:
             found = self._database.execute(
@@ -171,16 +182,18 @@ class Indexer:
                 (path_value(one.path), one.kind, *map(path_value, (one.root, one.folder, one.name)), *values),
             ).fetchall()
             return _Source(found[0][0])
-        number, cursor, tools_offset, newest_ms = row
-        self._messages.note_owner(number)
-        self._database.execute(
-            "UPDATE source SET session = ?, owner = ?, ids = ? WHERE id = ?", (*values, number)
-        )
+        number, cursor, tools_offset, newest_ms, *before = row
+        if tuple(before) != values:
+            self._messages.note_owner(number)
+            self._database.execute(
+                "UPDATE source SET session = ?, owner = ?, ids = ? WHERE id = ?", (*values, number)
+            )
         return _Source(number, _cursor(cursor), tools_offset, newest_ms, is_new=False)
 
     # --- session files --------------------------------------------------------------------------------------
 
-    def _session(self, work: Work, source: _Source, *, with_tools: bool) -> None:
+    def _session(self, work: Work, source: _Source, *, with_tools: bool) -> bool:
+        """Take in what is new in a session file; False if it was cut meanwhile, and is to be read again."""
         one = work.wanted
         agent = one.name.removeprefix("agent-") if one.kind else None
         folds, growth = self._open(work, source, agent)
@@ -199,11 +212,17 @@ class Indexer:
                 with_tools=with_tools and source.tools_offset >= start.offset,
                 newest_ms=source.newest_ms,
                 is_new=source.is_new,
+                name=None if one.kind else one.name,
             )
-            if self._read(growth, writing, start):
-                writing.finish(growth)
+            try:
+                if self._read(growth, writing, start):
+                    writing.finish(growth)
+            except ClewError:
+                writing.name_lines()  # so that they go with the rest
+                raise
         finally:
             growth.close()
+        return not growth.was_cut
 
     def _open(self, work: Work, source: _Source, agent: str | None) -> tuple[Folds, Growth]:
         """Open a file where it was left; where that no longer holds, all that was read of it goes."""
@@ -225,6 +244,10 @@ class Indexer:
         """Go through what is new, and say whether that was to the end."""
         line, offset = start.number, start.offset
         for item in growth:
+            if not is_finished(item):
+                # Only finished lines are given: this one was cut off and another end is being written.
+                growth.was_cut = True
+                break
             if item.number != line:
                 line = item.number
                 is_stopped = self._is_stopped()
@@ -285,7 +308,9 @@ class Indexer:
                     return
                 self.pause()
             found = _texts_at(file, read, offset, length, is_abridged=bool(flags & IS_ABRIDGED))
-            rows.append((number, *columns(found)[_TALK:]))
+            tools = columns(found)[_TALK:]
+            if any(one is not None for one in tools):
+                rows.append((number, *tools))
             held += length
             self._take(offset - at)
             at = offset

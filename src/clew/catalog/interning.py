@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from clew.tables.rows import clean
+from clew.tables.cells import clean
 
 if TYPE_CHECKING:
     from clew.catalog.database import Database

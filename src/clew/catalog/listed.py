@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from clew.catalog.place import SHARDS
+from clew.catalog.place import SHARDS, path_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from clew.catalog.database import Database
 
@@ -48,10 +48,27 @@ class Listed(NamedTuple):
     cwd: str | None
 
 
+class Outline(NamedTuple):
+    """The least of one session file."""
+
+    path: str
+    kind: str
+    cwd: str | None
+    damaged: int
+    is_unfinished: int
+    cost_usd: float | None
+    unpriced_models: str
+
+
 _COLUMNS: Final = ", ".join(f"x.{name}" for name in Listed._fields[1:])
 _LISTED: Final = " UNION ALL ".join(
     f"SELECT f.path, {_COLUMNS} FROM s{number}.source f JOIN s{number}.session x ON x.source = f.id "  # noqa: S608
     "WHERE f.kind = 0"
+    for number in range(SHARDS)
+)
+_OUTLINE: Final = " UNION ALL ".join(
+    "SELECT f.path, x.kind, x.cwd, x.damaged, x.is_unfinished, x.cost_usd, x.unpriced_models "  # noqa: S608
+    f"FROM s{number}.source f JOIN s{number}.session x ON x.source = f.id WHERE f.kind = 0"
     for number in range(SHARDS)
 )
 _AGENTS: Final = " UNION ALL ".join(
@@ -70,6 +87,20 @@ def read_listed(database: Database) -> Mapping[str, Listed]:
     """Return what is known of every session, by the path of its own file."""
     make = Listed._make
     return {_path(row[0]): make(row) for row in database.execute(_LISTED)}
+
+
+def read_outlines(database: Database) -> Mapping[str, Outline]:
+    """Return the least of every session, by the path of its own file: what totals are made of."""
+    make = Outline._make
+    return {_path(row[0]): make(row) for row in database.execute(_OUTLINE)}
+
+
+def read_some(database: Database, paths: Sequence[str]) -> Mapping[str, Listed]:
+    """Return what is known of some sessions."""
+    make = Listed._make
+    query = _LISTED.replace("WHERE", f"WHERE f.path IN ({', '.join('?' * len(paths))}) AND")
+    values = [path_value(path) for path in paths] * SHARDS
+    return {_path(row[0]): make(row) for row in database.execute(query, values)}
 
 
 def damaged_agents(database: Database) -> Iterator[tuple[str, bool, int]]:

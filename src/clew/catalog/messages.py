@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final, cast
 import msgspec
 import orjson
 
+from clew.catalog.rollups import ADVISER, QUARTER_MS, terms_of
 from clew.catalog.tariff import LIMITS
 from clew.format.times import iso, milliseconds
 from clew.session.growth import COUNTED, Held
-from clew.session.pricing import Tokens
 from clew.session.states import lasting_hash
-from clew.tables.rows import clean
+from clew.tables.cells import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -31,9 +31,6 @@ COLUMNS: Final = (
 _WRITE: Final = f"INSERT OR REPLACE INTO message ({COLUMNS}) VALUES ({', '.join('?' * 16)})"  # noqa: S608
 _READ: Final = f"SELECT {COLUMNS} FROM message WHERE source = ? AND hash = ?"  # noqa: S608
 
-QUARTER_MS: Final = 900_000
-"""A quarter of an hour: every zone's days begin at one."""
-
 TIER: Final = " + ".join(
     ["0", *(f"(input + cache_read + cache_5m + cache_1h > {limit})" for limit in LIMITS)]
 )
@@ -44,14 +41,6 @@ INSERT INTO rollup SELECT source,
   model, terms, {TIER}, agent, branch, count(*), sum(output), sum(input), sum(cache_read), sum(cache_5m),
   sum(cache_1h) FROM message WHERE source = ? AND marks & {COUNTED} GROUP BY 2, 3, 4, 5, 6, 7
 """  # noqa: S608
-
-_ADVISER: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cache_read_tokens",
-    "cache_write_5m_tokens",
-    "cache_write_1h_tokens",
-)
 
 Physical = tuple[object, ...]
 
@@ -64,7 +53,7 @@ def terms_text(terms: Terms) -> str:
             "model": clean(model),
             **dict(
                 zip(
-                    _ADVISER,
+                    ADVISER,
                     (used.input, used.output, used.cache_read, used.cache_write_5m, used.cache_write_1h),
                     strict=True,
                 )
@@ -73,13 +62,6 @@ def terms_text(terms: Terms) -> str:
         for model, used in advisers
     ]
     return orjson.dumps([clean(tier), clean(speed), clean(geo), searches, fetches, told]).decode()
-
-
-def terms_of(text: str) -> Terms:
-    """Return the terms that were kept."""
-    tier, speed, geo, searches, fetches, told = orjson.loads(text)
-    advisers = tuple((one["model"], Tokens(*(one[name] for name in _ADVISER))) for one in told)
-    return (tier, speed, geo, searches, fetches, advisers)
 
 
 class Messages:
@@ -146,11 +128,16 @@ class Messages:
                 "INSERT OR IGNORE INTO dirty SELECT 'message', hash FROM message WHERE source = ?", (source,)
             )
 
-    def note_owner(self, source: int) -> None:
-        """Note that something about a file changed which its session's row tells."""
+    def note_owner(self, source: int, *, is_older: bool = True) -> None:
+        """Note that something about a file changed which its session's row tells.
+
+        `is_older` says that it may be whose a file is, or how old: then a message that others have too may
+        now be another's.
+        """
         if self._is_noting:
             self._database.execute(
-                "INSERT OR IGNORE INTO dirty SELECT 'owner', owner FROM source WHERE id = ?", (source,)
+                "INSERT OR IGNORE INTO dirty SELECT ?, owner FROM source WHERE id = ?",
+                ("owner" if is_older else "own", source),
             )
 
     def _note(self, hashes: Iterable[int]) -> None:

@@ -6,7 +6,6 @@ The layout's version is part of the place, so a newer or older clew simply uses 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 import sys
@@ -19,10 +18,12 @@ from clew.store.source import reason
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-LAYOUT: Final = 1
+LAYOUT: Final = 2
 """Raised with every change of what is in the databases, or of how text is cut into words."""
 
 SHARDS: Final = 4
+
+_PRIME: Final = (1 << 89) - 1
 
 
 def user_cache(environ: Mapping[str, str] | None = None, *, platform: str = sys.platform) -> Path:
@@ -40,13 +41,23 @@ def catalog_folder(roots: Sequence[str], *, cache: Path | None = None) -> Path:
     """Return where the catalog of these config folders lies; the order they are named in is no matter."""
     base = user_cache() if cache is None else cache
     real = sorted({os.fsencode(os.path.realpath(root)) for root in roots})
-    name = hashlib.sha256(b"\0".join(real)).hexdigest()[:16]
-    return base / "clew" / "index" / f"v{LAYOUT}" / name
+    # The remainder by a prime: as good a name as a digest, and OpenSSL need not be loaded for it.
+    name = int.from_bytes(b"\0".join((b"clew", *real)), "big") % _PRIME
+    return base / "clew" / "index" / f"v{LAYOUT}" / f"{name:023x}"
 
 
 def shard_paths(folder: Path) -> list[Path]:
     """Return the databases of a catalog."""
     return [folder / f"shard-{number}.db" for number in range(SHARDS)]
+
+
+def path_value(path: str) -> str | bytes:
+    """Return a path as it is kept: a name that is no UTF-8 as bytes."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return os.fsencode(path)
+    return path
 
 
 def make_private(folder: Path) -> None:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Range = tuple[int, int]
 """From and to, in characters of a text."""
 
+ENOUGH: Final = 12
+"""Places in a text after which no more are looked for: a text may hold a word a million times."""
+
 DEEPEST: Final = 10
 """How far parentheses may nest; FTS5's own parser ends at a hundred marks."""
 
@@ -92,7 +95,9 @@ class Query:
     def match_all(self, texts: Sequence[str]) -> list[list[Range]] | None:
         """Do for the texts of one line together what FTS5 does for a row: one word here, the other there."""
         phrases = list(dict.fromkeys(_phrases(self.node)))
-        places = [_places(text, phrases) for text in texts]
+        # What is left out must be looked for to the end.
+        is_all = len(phrases) > len(set(_wanted(self.node)))
+        places = [_places(text, phrases, is_all=is_all) for text in texts]
         proof = _proof(self.node, {phrase for found in places for phrase in found})
         if proof is None:
             return None
@@ -349,8 +354,8 @@ def _proof(node: Node, there: set[Phrase]) -> list[Phrase] | None:
             return [phrase for part in parts for phrase in part] if parts else None
 
 
-def _places(text: str, phrases: Sequence[Phrase]) -> dict[Phrase, list[Range]]:
-    """Return where each phrase is in a text."""
+def _places(text: str, phrases: Sequence[Phrase], *, is_all: bool) -> dict[Phrase, list[Range]]:
+    """Return where each phrase is in a text; not all places where each has been found and there are many."""
     terms = {term for phrase in phrases for term in phrase.terms}
     plain = [term for term in terms if term.isascii()]
     others = [term for term in terms if not term.isascii()]
@@ -371,6 +376,8 @@ def _places(text: str, phrases: Sequence[Phrase]) -> dict[Phrase, list[Range]]:
                 if last >= 0:  # else it was found with the stretch before
                     start = (before[first] if first < len(before) else words[first - len(before)]).start
                     found.setdefault(phrase, []).append((start, _end(phrase, words[last])))
+        if not is_all and len(found) == len(phrases) and sum(map(len, found.values())) >= ENOUGH:
+            break
         if reach:
             new = range(max(0, len(words) - reach), len(words))
             before = (before + [words[index] for index in new])[-reach:]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from clew.session.usage import Terms
 
 QUARTER_MS: Final = 900_000
+"""A quarter of an hour: every zone's days begin at one."""
+
 _QUARTERS: Final = 96
 DAYS: Final = f"(quarter - ((quarter % {_QUARTERS}) + {_QUARTERS}) % {_QUARTERS}) / {_QUARTERS}"
 """The UTC day of a quarter, in SQL."""
@@ -34,7 +36,7 @@ _TIER: Final = " + ".join(["0", *(f"({_PROMPT} > {limit})" for limit in LIMITS)]
 _SUMS: Final = "sum(messages), sum(output), sum(input), sum(cache_read), sum(cache_5m), sum(cache_1h)"
 _FLOOR: Final = "({0} - (({0} % {1}) + {1}) % {1}) / {1}"
 _DAY: Final = _FLOOR.format("time_ms", 86_400_000)
-_ADVISER: Final = (
+ADVISER: Final = (
     "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_5m_tokens", "cache_write_1h_tokens",
 )  # fmt: skip
 
@@ -167,7 +169,7 @@ class Rollups:
         return found
 
     def copied(self) -> tuple[list[Rolled], list[str]]:
-        """Return what is too much in the sums for messages that several files have.
+        """Return what has to be added to the sums for messages that several files have: numbers below zero.
 
         Of those whose copies are alike in time, model and all counts: as often as there are more than one. Of
         the others the keys: those have to be looked at.
@@ -186,9 +188,9 @@ class Rollups:
             prompt = given + cached + short + long
             tier = sum(prompt > limit for limit in LIMITS)
             quarter = None if ms is None else ms // QUARTER_MS
-            more = many - 1
-            sums = (more * output, more * given, more * cached, more * short, more * long)
-            found.append(Rolled(quarter, model, terms, tier, None, more, *sums))
+            less = 1 - many
+            sums = (less * output, less * given, less * cached, less * short, less * long)
+            found.append(Rolled(quarter, model, terms, tier, None, less, *sums))
         return found, odd
 
     def said_between(self, first: int, end: int) -> Iterator[Said]:
@@ -248,17 +250,19 @@ class Rollups:
         found.sort(key=lambda one: one.path)
         return found
 
-    def damaged(self, written_ms: int) -> int:
-        """Count the lines that are not exactly one record; unfinished ends written since are none."""
-        many = 0
-        for shard in range(SHARDS):
-            rows = self._database.execute(
-                f"SELECT total(x.damaged - (x.is_unfinished AND f.mtime_ns / 1000000 > ?)) "  # noqa: S608
-                f"FROM s{shard}.session x JOIN s{shard}.source f ON f.id = x.source WHERE x.damaged",
-                (written_ms,),
-            )
-            many += int(rows.fetchall()[0][0])
-        return many
+    def damaged(self) -> int:
+        """Count the finished lines that are not exactly one record, among those that may tell of usage."""
+        each = " UNION ALL ".join(f"SELECT total(damaged) AS n FROM s{n}.source" for n in range(SHARDS))  # noqa: S608
+        return int(self._database.execute(f"SELECT total(n) FROM ({each})").fetchall()[0][0])  # noqa: S608
+
+    def unfinished(self) -> list[str]:
+        """Return the files whose last line has no end and is no record."""
+        each = " UNION ALL ".join(
+            f"SELECT f.path FROM s{shard}.session x JOIN s{shard}.source f ON f.id = x.source "  # noqa: S608
+            "WHERE x.is_unfinished"
+            for shard in range(SHARDS)
+        )
+        return [_path(path) for (path,) in self._database.execute(each)]
 
 
 def _between(column: str, first: int | None, end: int | None) -> tuple[str, list[int]]:
@@ -278,5 +282,5 @@ def _path(value: str | bytes) -> str:
 def terms_of(text: str) -> Terms:
     """Return the terms that were kept as text."""
     tier, speed, geo, searches, fetches, told = json.loads(text)
-    advisers = tuple((one["model"], Tokens(*(one[name] for name in _ADVISER))) for one in told)
+    advisers = tuple((one["model"], Tokens(*(one[name] for name in ADVISER))) for one in told)
     return (tier, speed, geo, searches, fetches, advisers)

@@ -6,6 +6,9 @@ usual form is 16 bytes, the line before is told by its distance. `views` makes t
 
 `entry.id` is the rowid of the line's words in `talk` and `tools`. The lines of one reading of a file have ids
 without a gap, kept in `span`, so a file's lines and words are found by ranges of ids without another index.
+
+`layout` tells where the lines of a session stand, if its file was read from the beginning in one go; it holds
+as long as the cursor is the same.
 """
 
 from __future__ import annotations
@@ -24,10 +27,13 @@ FIELDS: Final = TALK + TOOLS
 takes two bytes more for every word of a line, a fifth of the whole."""
 
 HAS_TOOLS: Final = 1
-"""Flag of an entry: there are words of tools in it."""
+"""Flag of an entry: there may be words of tools in it."""
 
 IS_ABRIDGED: Final = 2
 """Flag of an entry: the line is too long to be held, and only the beginnings of its texts are known."""
+
+NEWEST: Final = "coalesce(newest_ms, mtime_ns / 1000000)"
+"""The time of a file's newest line."""
 
 DETAILS: Final = ("turns", "calls", "files", "problems")
 """Documented tables that are made from whole sessions, on demand."""
@@ -55,9 +61,11 @@ CREATE TABLE source (
   newest_ms INTEGER, damaged INTEGER NOT NULL DEFAULT 0, client_cost REAL, details TEXT
 );
 CREATE INDEX source_owner ON source (owner);
+CREATE INDEX source_newest ON source ({NEWEST}, id);
 CREATE TABLE state (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE span (source INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
   PRIMARY KEY (source, first)) WITHOUT ROWID;
+CREATE TABLE layout (source INTEGER PRIMARY KEY, cursor TEXT NOT NULL, runs BLOB NOT NULL);
 CREATE TABLE entry (
   id INTEGER PRIMARY KEY, source INTEGER NOT NULL, line INTEGER NOT NULL, offset INTEGER NOT NULL,
   length INTEGER NOT NULL, time_ms INTEGER, sort INTEGER NOT NULL, flags INTEGER NOT NULL, uuid, parent,
@@ -111,6 +119,7 @@ TABLES: Final = frozenset(
         "source",
         "state",
         "span",
+        "layout",
         "entry",
         "session",
         "message",

@@ -14,20 +14,24 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from clew.catalog.place import SHARDS
-from clew.catalog.schema import IS_ABRIDGED, TALK, TOOLS
-from clew.catalog.sources import SPILLED, path_value
+import msgspec
+
+from clew.catalog.place import SHARDS, path_value
+from clew.catalog.schema import IS_ABRIDGED, NEWEST, TALK, TOOLS
+from clew.catalog.sources import SPILLED
+from clew.session.layout import Runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clew.catalog.database import Database
     from clew.catalog.query import Query
+    from clew.session.layout import Place
 
-FEW: Final = 2_000
+FEW: Final = 600
 """Up to so many lines all are fetched and sorted; with more, files are gone through, the newest first."""
 
-COUNTED: Final = 50_000
+COUNTED: Final = 2_000
 """How many lines of one shard and table are counted at most."""
 
 VISITED: Final = 100
@@ -82,6 +86,8 @@ class Source(NamedTuple):
     """The path of the session's own file."""
 
     name: str
+    stamp: tuple[int, ...]
+    """Device, inode, size and time of the file that was read; another may have come to its place."""
 
 
 class Line(NamedTuple):
@@ -189,14 +195,16 @@ class Search:
         found = self._sources.get(key)
         if found is None:
             row = self._database.execute(
-                f"SELECT path, kind, session, owner, name FROM s{shard}.source WHERE id = ?",
+                "SELECT path, kind, session, owner, name, device, inode, size, mtime_ns "
+                f"FROM s{shard}.source WHERE id = ?",
                 (source,),
             ).fetchone()
             if row is None:
                 return None
-            path, kind, session, owner, name = row
+            path, kind, session, owner, name, *stamp = row
+            paths = os.fsdecode(path), os.fsdecode(owner), os.fsdecode(name)
             found = self._sources[key] = Source(
-                shard, source, os.fsdecode(path), kind, session, os.fsdecode(owner), os.fsdecode(name)
+                shard, source, paths[0], kind, session, paths[1], paths[2], tuple(stamp)
             )
         return found
 
@@ -275,18 +283,18 @@ class Search:
         while waiting:
             yield heapq.heappop(waiting)[2]
 
-    def _files(self) -> list[tuple[int, int, int]]:
-        """Return the files that come into question, each with the time of its newest line."""
-        found: list[tuple[int, int, int]] = []
+    def _files(self) -> Iterator[tuple[int, int, int]]:
+        """Give the files in question, the one with the newest line first: that line's time, shard, source."""
+        return heapq.merge(*map(self._files_of, range(SHARDS)), reverse=True)
+
+    def _files_of(self, shard: int) -> Iterator[tuple[int, int, int]]:
         owners = self._asked.owners
-        for shard in range(SHARDS):
-            own = None if owners is None else set(self._owned(shard, owners))
-            rows = self._database.execute(
-                f"SELECT coalesce(newest_ms, mtime_ns / 1000000), id FROM s{shard}.source"
-            )
-            found += [(ms, shard, source) for ms, source in rows if own is None or source in own]
-        found.sort(reverse=True)
-        return found
+        own = None if owners is None else set(self._owned(shard, owners))
+        # There is an index of just this, so that no more are fetched than are looked at.
+        rows = self._database.execute(
+            f"SELECT {NEWEST}, id FROM s{shard}.source ORDER BY {NEWEST} DESC, id DESC"
+        )
+        return ((ms, shard, source) for ms, source in rows if own is None or source in own)
 
     def _in_file(self, shard: int, source: int) -> Iterator[Line]:
         spans = self._database.execute(
@@ -436,6 +444,25 @@ def _about(row: Sequence[object]) -> About:
         text[2],
         ended if isinstance(ended, int) else None,
     )
+
+
+# --- where a line stands ------------------------------------------------------------------------------------
+
+
+def stands(database: Database, line: Line) -> tuple[Place, int | None] | None:
+    """Return where a line of a session stands, and in which turn; None where that was not worked out."""
+    shard = line.source.shard
+    rows = database.execute(
+        "SELECT l.runs, (SELECT min(first) FROM {s}.span p WHERE p.source = f.id) "
+        "FROM {s}.layout l JOIN {s}.source f ON f.id = l.source AND f.cursor = l.cursor "
+        "WHERE l.source = ?".replace("{s}", f"s{shard}"),
+        (line.source.id,),
+    )
+    row = rows.fetchone()
+    if row is None:
+        return None
+    # Plain lists, which are made a few times as quickly as anything with a name.
+    return Runs(msgspec.msgpack.decode(row[0])).at(line.id - row[1])
 
 
 # --- lines near a line --------------------------------------------------------------------------------------

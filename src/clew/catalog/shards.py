@@ -16,7 +16,6 @@ import apsw
 
 from clew.catalog.database import connect
 from clew.catalog.place import SHARDS, make_file, remove_database, shard_paths
-from clew.catalog.schema import DDL, LAYOUT_KEY, TABLES
 from clew.catalog.unavailable import BusyError, CatalogUnavailableError, DamagedError
 from clew.store.source import reason
 
@@ -88,6 +87,8 @@ def open_shard(path: Path, number: int) -> Database:
 
 
 def _prepare(database: Database, number: int) -> None:
+    from clew.catalog.schema import DDL, TABLES  # most commands only read
+
     database.set_busy_timeout(WAIT_MS)
     database.pragma("cell_size_check", True)
     database.pragma("page_size", _PAGE)
@@ -108,6 +109,8 @@ def _prepare(database: Database, number: int) -> None:
 
 
 def _is_complete(database: Database) -> bool:
+    from clew.catalog.schema import LAYOUT_KEY
+
     return database.execute("SELECT 1 FROM meta WHERE key = ?", (LAYOUT_KEY,)).fetchone() is not None
 
 

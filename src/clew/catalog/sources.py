@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, cast
 
+from msgspec import Struct, field
+
+from clew.catalog.place import path_value
 from clew.catalog.shards import translated
 from clew.catalog.tariff import PRICES
 from clew.store.files import SessionFile, Skipped
@@ -31,6 +33,7 @@ SourceKind = Literal[0, 1, 2]
 
 _LARGEST: Final = (1 << 63) - 1
 _DEEPEST: Final = 8
+_WHOSE: Final = "SELECT session, owner, ids FROM source WHERE path = ?"
 _LACKING: Final = "kind < ? AND cursor IS NOT NULL AND (details IS NULL OR details IS NOT cursor)"
 
 
@@ -78,8 +81,7 @@ class Work(NamedTuple):
     """What the first lines of a sub-agent's file say about whose it is, where its place does not."""
 
 
-@dataclass(slots=True)
-class Share:
+class Share(Struct):
     """What is to be done in one shard."""
 
     number: int
@@ -247,15 +249,6 @@ def known_sources(shards: Sequence[Database]) -> tuple[dict[str, Known], list[li
     return known, twice, sizes
 
 
-def path_value(path: str) -> str | bytes:
-    """Return a path as it is kept: a name that is no UTF-8 as bytes."""
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return os.fsencode(path)
-    return path
-
-
 def is_same(listing: Listing, outputs: Sequence[Wanted], shards: Sequence[Database]) -> bool:
     """Say whether every file is as it was when it was read, and none is gone: in the least time."""
     known: set[tuple[object, ...]] = set()
@@ -268,6 +261,24 @@ def is_same(listing: Listing, outputs: Sequence[Wanted], shards: Sequence[Databa
     found.update((one.path, one.device, one.inode, one.size, one.mtime_ns) for one in listing.agents)
     found.update((one.path, *one.stamp) for one in outputs)
     return found == known
+
+
+def plan_of(files: Sequence[SessionFile], shards: Sequence[Database]) -> list[Share] | None:
+    """Plan to look at some known session files that stay whose they are; None where one is not known."""
+    shares = [Share(number) for number in range(len(shards))]
+    for file in files:
+        one = _of_file(file, AGENT, file.session) if file.is_agent else _of_file(file, SESSION, file.id)
+        for number, database in enumerate(shards):
+            with translated(number):
+                row = database.execute(_WHOSE, (path_value(one.path),)).fetchone()
+            if row is not None:
+                session, owner, ids = row
+                shares[number].work.append(Work(one, session, os.fsdecode(owner), ids))
+                shares[number].bytes += one.size
+                break
+        else:
+            return None
+    return shares
 
 
 def make_plan(

@@ -11,13 +11,13 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import apsw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
 """FTS5's `tokenize` option for the index."""
@@ -38,20 +38,25 @@ _SPACELESS: Final = (
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
     "\uff66-\uffdc"  # kana and Hangul of half width
 )
-_RUN: Final = re.compile(f"[{_SPACELESS}]+")
-_RUNS: Final = re.compile(f"([{_SPACELESS}]+)")
-_ODD: Final = re.compile(f"[\u0900-\u17ff{_SPACELESS}\ud800-\udfff]")
+_RUN: Final = f"[{_SPACELESS}]+"
+_RUNS: Final = f"([{_SPACELESS}]+)"
+_ODD: Final = f"[\u0900-\u17ff{_SPACELESS}\ud800-\udfff]"
 """What a text has to hold for being written differently from what it is."""
 
-_MENDED: Final = re.compile("[\u0900-\u17ff\ud800-\udfff]")
+_MENDED: Final = "[\u0900-\u17ff\ud800-\udfff]"
 
-_BREAK: Final = re.compile(r"[\x00-/:-@\[-`{-\x7f]")
+_BREAK: Final = r"[\x00-/:-@\[-`{-\x7f]"
 """Characters that are never part of a word."""
 
-_ACCENTED: Final = re.compile("[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff\u212a\u212b]")
+_ACCENTED: Final = "[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff\u212a\u212b]"
 """Characters that FTS5 takes for an ASCII letter, or leaves out inside a word."""
 
-_LETTER: Final = re.compile(r"[^\x00-/:-@\[-`{-\x7f]")
+_LETTER: Final = r"[^\x00-/:-@\[-`{-\x7f]"
+
+_compiled: Final = cache(re.compile)
+"""The expressions are made when they are first needed: to take in one line of ASCII, none is."""
+
+_SHORT: Final = 8
 
 _MARKED: Final = range(0x0900, 0x1800)
 """Scripts from India to Cambodia, whose vowels are marks. FTS5 would cut a word at every mark."""
@@ -72,31 +77,39 @@ class Token(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A stretch of a text as it is written for the index."""
+    """A stretch of a text."""
 
-    written: str
+    text: str
+    """Of a run of a script without spaces with the character after it, for the last pair."""
+
     start: int
     """Where it begins in the text."""
 
     run: int
     """For a run of a script without spaces its length, else 0."""
 
+    @property
+    def written(self) -> str:
+        """The stretch as it is written for the index."""
+        return _pairs(self.text)[: 3 * self.run] if self.run else self.text
+
     def may_hold(self, plain: Sequence[str], others: Sequence[str]) -> bool:
         """Say whether one of some words may be here: `plain` ones, all ASCII, and `others`, folded.
 
         A quick look that is never wrong about a No.
         """
-        written = self.written
+        text = self.text
         if self.run:
-            return any(word in written for word in others)
-        if not written.isascii() and (others or _ACCENTED.search(written) is not None):
+            # What is a pair there is a pair here.
+            return any(word in text for word in others)
+        if not text.isascii() and (others or _compiled(_ACCENTED).search(text) is not None):
             return True
-        lowered = written.lower()
+        lowered = text.lower()
         return any(word in lowered for word in plain)
 
     def is_wordless(self) -> bool:
         """Say whether there is surely no word here."""
-        return _LETTER.search(self.written) is None
+        return _compiled(_LETTER).search(self.text) is None
 
 
 class Words:
@@ -106,8 +119,9 @@ class Words:
 
     def __init__(self, piece: Piece) -> None:
         self._piece = piece
-        self._raw = piece.written.encode("utf-8")
-        self._is_ascii = len(self._raw) == len(piece.written)
+        written = piece.written
+        self._raw = written.encode("utf-8")
+        self._is_ascii = len(self._raw) == len(written)
         self._found = _LOCAL.cut(self._raw)
         self.folded = [one[2] for one in self._found]
         """The words as the index has them."""
@@ -133,10 +147,10 @@ class Words:
 
 def prepare(text: str) -> str:
     """Return the text as it is handed to FTS5."""
-    if text.isascii() or _ODD.search(text) is None:
+    if text.isascii() or _compiled(_ODD).search(text) is None:
         return text
-    parts = _RUNS.split(text)
-    parts[1::2] = [f" {_pairs(run)}" for run in parts[1::2]]
+    parts = _compiled(_RUNS).split(text)
+    parts[1::2] = [_short(run) if len(run) < _SHORT else f" {_pairs(run)}" for run in parts[1::2]]
     return _mend("".join(parts))
 
 
@@ -149,19 +163,18 @@ def tokens(text: str) -> Iterator[Token]:
 
 def pieces(text: str) -> Iterator[Piece]:
     """Cut a text into stretches that no word lies across, of bounded size but for endless words."""
-    if text.isascii() or _ODD.search(text) is None:
+    if text.isascii() or _compiled(_ODD).search(text) is None:
         yield from _steps(text, 0, len(text))
         return
     mended = _mend(text)  # a character for a character
     at = 0
-    for run in _RUN.finditer(text):
+    for run in _compiled(_RUN).finditer(text):
         start, end = run.span()
         yield from _steps(mended, at, start)
         for begin in range(start, end, _STEP):
             # With the character after it, for the last pair; that one's own place is in the next stretch.
             stop = min(begin + _STEP, end)
-            written = _pairs(mended[begin : min(stop + 1, end)])[: 3 * (stop - begin)]
-            yield Piece(written, begin, stop - begin)
+            yield Piece(mended[begin : min(stop + 1, end)], begin, stop - begin)
         at = end
     yield from _steps(mended, at, len(mended))
 
@@ -169,7 +182,7 @@ def pieces(text: str) -> Iterator[Piece]:
 def _steps(text: str, start: int, end: int) -> Iterator[Piece]:
     while start < end:
         stop = end
-        if end - start > _STEP and (gap := _BREAK.search(text, start + _STEP, end)) is not None:
+        if end - start > _STEP and (gap := _compiled(_BREAK).search(text, start + _STEP, end)) is not None:
             stop = gap.start()
         yield Piece(text[start:stop], start, 0)
         start = stop
@@ -183,8 +196,14 @@ def _pairs(run: str) -> str:
     return "".join(cells)
 
 
+@lru_cache(1 << 14)
+def _short(run: str) -> str:
+    """Write a short run, which is a word or a particle that comes again and again."""
+    return f" {_pairs(run)}"
+
+
 def _mend(text: str) -> str:
-    if _MENDED.search(text) is None:
+    if _compiled(_MENDED).search(text) is None:
         return text
     table, marks = _marks()
     return marks.sub(lambda found: table.get(found.group(), "\ufffd"), text)
@@ -210,11 +229,13 @@ class _Local(threading.local):
     """FTS5's tokenizer, one for each thread: it belongs to a connection, and threads do not share those."""
 
     def __init__(self) -> None:
-        name, *options = str.split(TOKENIZER)
-        self._tokenizer = apsw.Connection(":memory:").fts5_tokenizer(name, options)
+        self._tokenizer: Callable[..., object] | None = None
 
     def cut(self, raw: bytes) -> list[tuple[int, int, str]]:
         """Return the words in UTF-8 bytes and where they are."""
+        if self._tokenizer is None:
+            name, *options = str.split(TOKENIZER)
+            self._tokenizer = apsw.Connection(":memory:").fts5_tokenizer(name, options)
         found = self._tokenizer(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None)
         return cast("list[tuple[int, int, str]]", found)
 

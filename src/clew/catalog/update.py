@@ -10,8 +10,9 @@ import os
 import signal
 import threading
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 from clew.catalog.options import Options, Stage, is_late
 from clew.catalog.place import SHARDS, shard_paths
@@ -22,6 +23,7 @@ from clew.catalog.sources import (
     is_unsettled,
     lacking,
     make_plan,
+    plan_of,
     spilled,
     wanted,
 )
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clew.catalog.database import Database
-    from clew.store.files import Listing, Skipped
+    from clew.store.files import Listing, SessionFile, Skipped
 
 WORTH_ANOTHER: Final = 32_000_000
 """Bytes to read from which a second process pays for its start."""
@@ -51,8 +53,7 @@ class Progress(NamedTuple):
     bytes_total: int
 
 
-@dataclass(frozen=True, slots=True)
-class Update:
+class Update(Struct, frozen=True):
     """What an update did."""
 
     files_read: int = 0
@@ -97,14 +98,22 @@ class Stop:
 
 
 def update(
-    folder: Path, listing: Listing, *, options: Options, tell: Callable[[Progress], object] | None = None
+    folder: Path,
+    listing: Listing,
+    *,
+    options: Options,
+    changed: Sequence[SessionFile] | None = None,
+    tell: Callable[[Progress], object] | None = None,
 ) -> Update:
-    """Bring the catalog in `folder` up to date with what the listing says there is."""
+    """Bring the catalog in `folder` up to date with what the listing says there is.
+
+    Where somebody knows that some session files, known ones, are all that changed, only those are looked at.
+    """
     notes: list[str] = []
     dropped: set[int] = set()
     while True:
         try:
-            return _update(folder, listing, options, tell, notes)
+            return _update(folder, listing, changed, options, tell, notes)
         except DamagedError as error:
             numbers = {error.shard} if error.shard != NONE else damaged_shards(folder)
             if numbers <= dropped:
@@ -120,17 +129,16 @@ def update(
 def _update(
     folder: Path,
     listing: Listing,
+    changed: Sequence[SessionFile] | None,
     options: Options,
     tell: Callable[[Progress], object] | None,
     notes: list[str],
 ) -> Update:
-    outputs = spilled(listing.sessions)
     stop = Stop()
     with stop.on_interrupt():
         with _opened(folder) as shards:
-            shares = [Share(number) for number in range(SHARDS)]
-            if not is_same(listing, outputs, shards):
-                shares = make_plan(wanted(listing, outputs), listing, shards) or shares
+            known = plan_of(changed, shards) if changed else None
+            shares = known or _plan(listing, shards)
             late = _late(shards, details=options.details)
             if not any(late) and all(share.is_idle for share in shares) and not _is_unsettled(shards):
                 return Update(notes=tuple(notes))
@@ -148,6 +156,14 @@ def _update(
         work_together(folder, shares, options, jobs, report)
         with _opened(folder) as shards:
             return _finish(shards, shares, report, notes)
+
+
+def _plan(listing: Listing, shards: Sequence[Database]) -> list[Share]:
+    outputs = spilled(listing.sessions)
+    nothing = [Share(number) for number in range(SHARDS)]
+    if is_same(listing, outputs, shards):
+        return nothing
+    return make_plan(wanted(listing, outputs), listing, shards) or nothing
 
 
 @contextmanager

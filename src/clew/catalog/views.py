@@ -41,7 +41,9 @@ _SESSIONS: Final[Mapping[str, str]] = {
     "folder": _shown("f.folder"),
     "day": _DAY.format("x.started_ms"),
     "changed_ms": "f.mtime_ns / 1000000",
-    "live": "NULL",
+    "live": "clew_live(f.session, f.mtime_ns)",
+    # The unfinished end of a live session is being written, not damaged.
+    "damaged": "x.damaged - (x.is_unfinished AND clew_live(f.session, f.mtime_ns))",
 }
 
 _ENTRIES: Final[Mapping[str, str]] = {

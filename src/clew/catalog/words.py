@@ -17,6 +17,8 @@ BORDER: Final = "\uf8ff"
 
 _PLACE: Final = {field: place for place, field in enumerate(FIELDS)}
 _FIRST_OF_TOOLS: Final = len(TALK)
+_SPEAKERS: Final = frozenset({"user", "assistant"})
+_TOOL_BLOCKS: Final = frozenset({"tool_use", "tool_result"})
 _BETWEEN: Final = f"\n{BORDER}\n"
 
 
@@ -24,6 +26,15 @@ def texts_of(record: Record) -> list[Text]:
     """Return what can be searched in a record, by the quick road where that can tell."""
     found = quick_texts(record.raw) if record.entry is None else None
     return texts(record.decoded()) if found is None else found
+
+
+def is_of_tools(record: Record) -> bool:
+    """Say whether only tools speak in a record: then its words need not be read to know whose they are."""
+    facts = record.facts
+    body = facts.body
+    if record.entry is not None or not isinstance(body, list) or not body:
+        return False
+    return facts.type in _SPEAKERS and all(block.type in _TOOL_BLOCKS for block in body)
 
 
 def columns(found: list[Text], *, with_tools: bool = True) -> list[str | None]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from clew.catalog.details import Details
+from clew.catalog.collector import collector_at_rest
 from clew.catalog.indexing import Indexer
 from clew.catalog.shards import translated
 from clew.catalog.sources import lacking
@@ -41,28 +40,16 @@ def work(
     """Do what is to be done in some shards: in all of them what was said before what tools said."""
     for share, database in todo:
         if not share.is_idle and not report.stop():
-            with translated(share.number, is_writing=True), _rolled_back(database), _collector_at_rest():
+            with translated(share.number, is_writing=True), _rolled_back(database), collector_at_rest():
                 _read_share(share, database, report, with_tools=with_tools, batch=options.batch)
     for share, database in todo:
         if not report.stop():
-            with translated(share.number, is_writing=True), _rolled_back(database), _collector_at_rest():
+            with translated(share.number, is_writing=True), _rolled_back(database), collector_at_rest():
                 _read_tools(database, report, batch=options.batch)
     for share, database in todo:
         if options.details and not report.stop():
             with translated(share.number, is_writing=True), _rolled_back(database):
                 _read_details(database, report, batch=options.batch)
-
-
-@contextmanager
-def _collector_at_rest() -> Generator[None]:
-    """Rest the garbage collector: what is read holds no cycles, and to look for them takes its time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 @contextmanager
@@ -113,6 +100,8 @@ def _read_details(database: Database, report: Teller, *, batch: int) -> None:
     todo = lacking(database)
     if not todo:
         return
+    from clew.catalog.details import Details  # with all that whole sessions need
+
     database.execute("BEGIN IMMEDIATE")
     details = Details(database)
     taken = 0

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from clew.catalog.interning import pack_uuid
 from clew.catalog.schema import HAS_TOOLS, IS_ABRIDGED, TALK, TOOLS
 from clew.catalog.sources import fit
 from clew.catalog.statekeeping import write_state
-from clew.catalog.words import columns, texts_of
+from clew.catalog.words import columns, is_of_tools, texts_of
+from clew.errors import ChangedOnDiskError, ClewError
 from clew.format.records import Record
 from clew.session.fold import Extent
-from clew.store.reader import Cursor
-from clew.tables.rows import clean, entry_row, session_row
+from clew.session.session import Session, TableBuilder
+from clew.tables.cells import clean
+from clew.tables.passing_rows import entry_row, session_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +29,8 @@ if TYPE_CHECKING:
     from clew.format.records import Fragment
     from clew.session.fold import Facts
     from clew.session.growth import Held
-    from clew.store.reader import Growth
-    from clew.tables.rows import Home
+    from clew.store.reader import Cursor, Growth
+    from clew.tables.cells import Home
 
 INSERT_ENTRY: Final = (
     "INSERT INTO entry (id, source, line, offset, length, time_ms, sort, flags, uuid, parent) "
@@ -40,7 +44,10 @@ FLUSH: Final = 4 << 20
 
 _TALK: Final = len(TALK)
 _NO_WORDS: Final = [None] * len(TALK)
+_NO_TOOLS: Final = [None] * len(TOOLS)
 _RECENT: Final = 4096
+_LAID_OUT: Final = 200_000
+"""Lines of a file up to which it is worked out where each stands."""
 
 _SESSION: Final = (
     "source", "own_title", "own_source", "title", "title_source", "first_prompt", "started_ms", "ended_ms",
@@ -85,8 +92,9 @@ class Writing:
         with_tools: bool,
         newest_ms: int | None,
         is_new: bool,
+        name: str | None,
     ) -> None:
-        """`is_new` says that the shard holds nothing of the file yet."""
+        """`is_new` says that the shard holds nothing of the file yet, `name` is that of a session."""
         self._database = database
         self._names = names
         self._messages = messages
@@ -98,6 +106,8 @@ class Writing:
         self._with_tools = with_tools
         self._newest = newest_ms
         self._is_new = is_new
+        self._name = name
+        self._table = TableBuilder() if is_new and name is not None else None
         self._first = ids.next
         self._recent: dict[str, int] = {}
         self._entries: list[tuple[object, ...]] = []
@@ -116,17 +126,22 @@ class Writing:
             self.flush()
 
     def _record(self, item: Record) -> None:
+        if self._table is not None:
+            self._table.add(item)
         row = entry_row(item, self._home)
         number = self._ids.take()
-        cells = columns(texts_of(item), with_tools=self._with_tools)
-        talk, tools = cells[:_TALK], cells[_TALK:]
         flags = IS_ABRIDGED if item.is_abridged else 0
-        if talk != _NO_WORDS:
-            self._talk.append((number, *talk))
-        if tools[0] is not None or tools[1] is not None:
+        if is_of_tools(item):
             flags |= HAS_TOOLS
-            if self._with_tools:
-                self._tools.append((number, *tools))
+        if self._with_tools or not flags & HAS_TOOLS:
+            cells = columns(texts_of(item), with_tools=self._with_tools)
+            talk, tools = cells[:_TALK], cells[_TALK:]
+            if talk != _NO_WORDS:
+                self._talk.append((number, *talk))
+            if tools != _NO_TOOLS:
+                flags |= HAS_TOOLS
+                if self._with_tools:
+                    self._tools.append((number, *tools))
         time = row.time_ms
         if time is not None and (self._newest is None or time > self._newest):
             self._newest = time
@@ -168,22 +183,28 @@ class Writing:
         self._held = 0
         self._folds.flush()
 
+    def name_lines(self) -> None:
+        """Note which lines are of the file: those that were written since the last time."""
+        if self._ids.next > self._first:
+            last = self._ids.next - 1
+            self._database.execute("INSERT INTO span VALUES (?, ?, ?)", (self._source, self._first, last))
+            self._first = self._ids.next
+
     # --- what is told when a reading ends -------------------------------------------------------------------
 
     def finish(self, growth: Growth, *, is_part: bool = False) -> None:
         """Write what is known of the file so far; `is_part` says that there is more to read."""
         self.flush()
         cursor = growth.cursor
-        unfinished = [] if is_part else growth.unfinished()
-        held_back = 0 if is_part else growth.held_back
+        unfinished = [] if is_part or growth.was_cut else _unfinished(growth)
+        held_back = 0 if is_part or growth.was_cut else growth.held_back
         extent = Extent(cursor.size, cursor.number - 1 + (held_back > 0))
         facts, tail = self._folds.facts(extent, unfinished)
         undo = self._write_messages(tail.messages if tail is not None else {})
+        is_older = self._is_new or self._oldest() != facts.oldest
         self._write_facts(facts)
-        if self._ids.next > self._first:
-            last = self._ids.next - 1
-            self._database.execute("INSERT INTO span VALUES (?, ?, ?)", (self._source, self._first, last))
-            self._first = self._ids.next
+        self.name_lines()
+        self._folds.count_broken(growth.source.read)
         # A time that no file has: it is looked into again the next time.
         mtime_ns = -1 if is_part or growth.was_cut else cursor.mtime_ns
         self._database.execute(
@@ -197,16 +218,40 @@ class Writing:
                 _cursor_text(cursor),
                 cursor.offset,
                 self._newest,
-                self._folds.damaged if tail is None else tail.damaged,
+                self._folds.damaged,
                 self._folds.client_cost if tail is None else tail.client_cost,
                 self._source,
             ),
         )
+        if not is_part and not held_back and not growth.was_cut:
+            self._write_layout(growth, cursor)
         write_state(self._database, self._source, self._folds.state(undo), is_new=self._is_new)
         if self._with_tools:
             self._database.execute("UPDATE source SET tools_offset = offset WHERE id = ?", (self._source,))
-        self._messages.note_owner(self._source)
+        self._messages.note_owner(self._source, is_older=is_older)
         self._is_new = False
+
+    def _write_layout(self, growth: Growth, cursor: Cursor) -> None:
+        """Note where all lines stand, if all were read just now: it takes a part of what reading does."""
+        built, self._table = self._table, None
+        if built is None or not 0 < len(built.table) <= _LAID_OUT:
+            return
+        from clew.session.layout import Layout  # with all that branches need; most updates read no new file
+
+        try:
+            runs = Layout(Session(growth.source, built.table, name=self._name)).runs()
+        except ClewError:  # it was cut just now: the next update sees that
+            return
+        self._database.execute(
+            "INSERT OR REPLACE INTO layout VALUES (?, ?, ?)",
+            (self._source, _cursor_text(cursor), msgspec.msgpack.encode(runs)),
+        )
+
+    def _oldest(self) -> int | None:
+        """Return the time of the oldest line as it was known before."""
+        row = self._database.execute("SELECT oldest_ms FROM session WHERE source = ?", (self._source,))
+        found = row.fetchone()
+        return None if found is None else found[0]
 
     def _write_messages(self, tail: Mapping[str, Held]) -> bytes | None:
         messages, folds = self._messages, self._folds
@@ -271,6 +316,22 @@ class Writing:
             database.execute("INSERT OR IGNORE INTO dirty VALUES ('told', '')")
 
 
+def is_finished(item: Record | Fragment) -> bool:
+    """Say whether an item is of a line that has its end."""
+    return item.is_terminated if isinstance(item, Record) else not item.is_last
+
+
+def _unfinished(growth: Growth) -> list[Record | Fragment]:
+    """Return what the unfinished last line tells; nothing if it was cut or another is there by now."""
+    try:
+        found = growth.unfinished()
+    except ChangedOnDiskError:
+        found = []
+        growth.was_cut = True
+    if found and (is_finished(found[-1]) or found[0].number != found[-1].number):
+        growth.was_cut = True
+    return [] if growth.was_cut else found
+
+
 def _cursor_text(cursor: Cursor) -> str:
-    """Return what `Cursor.as_json` does, as text: `asdict` alone took a tenth of a small file's time."""
-    return json.dumps({name: getattr(cursor, name) for name in Cursor.__slots__})
+    return json.dumps(cursor.as_json())

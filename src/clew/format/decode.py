@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import orjson
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,7 @@ Quirk = Literal["invalid-utf8", "lone-surrogate", "nan", "huge-number"]
 Reason = Literal["malformed", "too-deep", "not-an-object"]
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
+class Decoded(Struct, frozen=True):
     """A record and what had to be forgiven to read it."""
 
     data: Mapping[str, Any]

@@ -7,8 +7,9 @@ passing and handed on as a `LongLine`: where it is, how long, and an abridgement
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -33,8 +34,7 @@ class Source(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class BytesSource:
+class BytesSource(Struct, frozen=True):
     """A source over bytes that are already in memory."""
 
     data: bytes
@@ -49,8 +49,7 @@ class BytesSource:
         return self.data[offset : offset + length]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One line of a session file, exactly as it was read."""
 
     offset: int
@@ -70,8 +69,7 @@ class Line:
         return self.raw.endswith(b"\n")
 
 
-@dataclass(frozen=True, slots=True)
-class LongLine:
+class LongLine(Struct, frozen=True):
     """A line longer than `LONG`: read in passing, never held."""
 
     offset: int
@@ -98,17 +96,20 @@ def join(lines: Iterable[Line]) -> bytes:
     return b"".join(line.raw for line in lines)
 
 
-def stream(readline: Callable[[int], bytes], *, start: int = 0) -> Iterator[Line | LongLine]:
-    """Cut what `readline(limit)` gives, which begins at byte `start`, into lines of bounded size."""
+def stream(readline: Callable[[int], bytes], *, start: int = 0) -> Iterator[bytes | LongLine]:
+    """Cut what `readline(limit)` gives, which begins at byte `start`, into lines of bounded size.
+
+    A line comes as its bytes: an object for each would take as long as its facts do.
+    """
     at = start
     while raw := readline(LONG):
         if len(raw) < LONG or raw.endswith(b"\n"):
-            yield Line(at, raw)
             at += len(raw)
+            yield raw
             continue
         long = _pass_over(raw, readline, at)
-        yield long
         at += long.length
+        yield long
 
 
 def stretches(pieces: Iterable[bytes]) -> Iterator[tuple[bytes, int, int]]:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from clew.format.decode import Decoded, DecodeError, decode, is_deep
 
@@ -23,8 +24,7 @@ PieceKind = Literal["record", "blank", "fragment"]
 Damage = Literal["torn", "spliced", "nul", "garbage", "not-a-record", "too-deep", "too-long"]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """A stretch of one line. The pieces of a line cover each of its bytes once, in order."""
 
     kind: PieceKind

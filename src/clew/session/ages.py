@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
+from clew.format.lines import stretches
+from clew.format.salvage import BOM
 from clew.format.times import iso, milliseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _LATEST: Final = "~"
 """Comes after every time as text."""
@@ -31,3 +37,38 @@ class Oldest:
         if ms is not None and (self.ms is None or ms < self.ms):
             self.ms = ms
             self._text = iso(ms) or _LATEST
+
+
+def oldest(pieces: Iterable[bytes]) -> int | None:
+    """Return the time of the oldest line of a file, given in pieces of any size, in milliseconds."""
+    from clew.session.answers import time_of, times_of  # with their decoders, which a fold brings itself
+
+    best = Oldest()
+    for raw in chain.from_iterable(
+        data[start:end].split(b"\n") for data, start, end in stretches(_without_bom(pieces))
+    ):
+        if not raw:
+            continue
+        try:
+            best.add(time_of(raw))
+        except (ValueError, RecursionError):
+            for text in times_of(raw):
+                best.add(text)
+    return best.ms
+
+
+def _without_bom(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    pull = iter(pieces)
+    yield beginning(pull).removeprefix(BOM)
+    yield from pull
+
+
+def beginning(pull: Iterator[bytes]) -> bytes:
+    """Take pieces until there is enough to see a byte order mark."""
+    # A function of its own: a generator that held on to the first piece would slow down the reading.
+    head = b""
+    for piece in pull:
+        head += piece
+        if len(head) >= len(BOM):
+            break
+    return head

@@ -125,7 +125,9 @@ class _Timed(msgspec.Struct, gc=False):
 
     @property
     def time(self) -> str | None:
-        return self.timestamp or (self.message.timestamp if self.message is not None else None)
+        if self.timestamp is not None:
+            return self.timestamp
+        return None if self.message is None else self.message.timestamp
 
 
 _TIMES: Final = msgspec.json.Decoder(_Timed)
@@ -191,21 +193,25 @@ class Told(NamedTuple):
     client_cost: float | None
 
 
-def read_slowly(raw: bytes) -> tuple[list[Told], int]:
-    """Return what the records of a line tell, and how many stretches of it are damaged."""
+def read_slowly(raw: bytes) -> tuple[list[Told], bool]:
+    """Return what the records of a line tell, and whether it is more or less than one record."""
     found: list[Told] = []
-    damaged = 0
-    for piece in pieces(raw):
+    full = [piece for piece in pieces(raw) if piece.kind != "blank"]
+    for piece in full:
         if piece.kind == "record" and piece.decoded is not None:
             entry = Entry(raw[piece.start : piece.end], decoded=piece.decoded)
             cost = entry.data.get("totalCostUSD")
             is_cost = isinstance(cost, int | float) and not isinstance(cost, bool)
             answer = _answer(entry)
             found.append(Told(entry.type, answer, entry.request_id, entry.uuid, cost if is_cost else None))
-        elif piece.kind == "fragment":
-            # The end of a file that is still being written is not damaged, only unfinished.
-            damaged += raw.endswith(b"\n") or piece.damage != "torn"
-    return found, damaged
+    # Of white space there is more than JSON has.
+    return found, (len(full) > 1 or len(full) > len(found)) and not raw.isspace()
+
+
+def is_broken_off(raw: bytes) -> bool:
+    """Say whether a line without its end is not yet, or will never be, a record."""
+    full = [piece for piece in pieces(raw) if piece.kind != "blank"]
+    return bool(full) and full[-1].kind == "fragment" and not raw.isspace()
 
 
 def time_of(raw: bytes) -> str | None:

@@ -25,6 +25,7 @@ from clew.session.graph import BOUNDARY, MISSING, NODE, Links
 from clew.session.ids import IdIndex, id_hash
 from clew.session.problems import Code, Problem, Severity, problem
 from clew.session.session import TableBuilder
+from clew.session.tallies import DamageTally
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -50,6 +51,10 @@ _CODES: Final[Mapping[Damage, Code]] = {
 }
 
 
+DAMAGE: Final[frozenset[Code]] = frozenset({*_CODES.values(), "glued"})
+"""What a line may have that is not exactly one record."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a check found, in file order; what concerns the whole file comes last."""
@@ -59,6 +64,8 @@ class Report:
     """How many there are of each code, those included that are not listed singly."""
 
     resumable: bool
+    damaged: int = 0
+    """Lines that are not exactly one record: those with a problem of one of the codes in `DAMAGE`."""
 
     @property
     def worst(self) -> Severity | None:
@@ -112,6 +119,7 @@ class Checker:
         self._before: Record | Fragment | None = None
         self._last_message: int | None = None
         self._is_error_last = False
+        self._damage = DamageTally()
 
     @property
     def table(self) -> Table:
@@ -120,6 +128,7 @@ class Checker:
 
     def add(self, item: Record | Fragment) -> None:
         """Take the next record or fragment of the file."""
+        self._damage.add(item)
         if isinstance(item, Fragment):
             self._fragment(item)
         else:
@@ -152,7 +161,9 @@ class Checker:
                 self._problems.append(problem(code, f"{count - self._most} more of these are not listed"))
         last = float("inf")
         found = sorted(self._problems, key=lambda one: last if one.offset is None else one.offset)
-        return Report(tuple(found), dict(self._counts), refused is None)
+        # The unfinished end of a live session is being written, not damaged.
+        damaged = self._damage.lines - (self._is_live and self._damage.is_unfinished)
+        return Report(tuple(found), dict(self._counts), refused is None, damaged)
 
     # What is said ---------------------------------------------------------------------------------
 

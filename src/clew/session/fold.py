@@ -8,11 +8,10 @@ as bytes, and be taken up again by another process.
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import msgspec
+from msgspec import Struct
 
 from clew.format.kinds import PrLink
 from clew.format.records import Record, scan
@@ -35,10 +34,10 @@ from clew.session.tallies import (
     TurnTally,
     hashes,
 )
-from clew.session.titles import KINDS, LONGEST, Titles, TitleSource, TitleState
+from clew.session.titles import KINDS, LONGEST, Titles, TitleSource, TitleState, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from clew.format.lines import Source
     from clew.format.records import Fragment
@@ -57,8 +56,7 @@ class Fold(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
+class Extent(Struct, frozen=True):
     """How much was gone through."""
 
     bytes: int
@@ -90,135 +88,7 @@ def _blank_lines(source: Source, start: int) -> int:
     return max(0, lines - 1) if is_open and at > start else lines
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """The inventory of a session, or of several."""
-
-    bytes: int
-    lines: int
-    entry_types: Mapping[str, int]
-    versions: Mapping[str, int]
-    models: Mapping[str, int]
-    stop_reasons: Mapping[str, int]
-    """Per assistant line, as written."""
-
-    blocks: Mapping[str, int]
-    human_turns: int
-    tool_calls: int
-    tool_results: int
-    unpaired_calls: int
-    unpaired_results: int
-    session_ids: Mapping[str, int]
-    damaged: int
-    """Lines that are not exactly one record."""
-
-    messages: int
-    message_stop_reasons: Mapping[str, int]
-
-    def as_dict(self) -> dict[str, object]:
-        """Return the counts in the shape of `clew stats --json`."""
-        found: dict[str, object] = {each.name: getattr(self, each.name) for each in fields(self)}
-        del found["message_stop_reasons"]
-        found["messages"] = {"count": self.messages, "stop_reasons": dict(self.message_stop_reasons)}
-        return {name: dict(value) if isinstance(value, Counter) else value for name, value in found.items()}  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # every Counter here counts strings
-
-
-def total(counts: Iterable[Counts]) -> Counts:
-    """Add up the inventories of several files."""
-    sums: dict[str, int] = {}
-    names: dict[str, Counter[str]] = {}
-    for each in (Inventory().result(), *counts):
-        for part in fields(each):
-            value: object = getattr(each, part.name)
-            if isinstance(value, int):
-                sums[part.name] = sums.get(part.name, 0) + value
-            else:
-                names.setdefault(part.name, Counter()).update(getattr(each, part.name))
-    return Counts(**sums, **names)  # pyright: ignore[reportArgumentType]  # the names are the fields' own
-
-
-class Inventory:
-    """Counts what is in a file."""
-
-    def __init__(self) -> None:
-        self._types = Names()
-        self._versions = Names()
-        self._models = Names()
-        self._stops = Names()
-        self._blocks = Names()
-        self._sessions = Names()
-        self._messages = MessageTally()
-        self._calls = CallTally()
-        self._turns = TurnTally()
-        self._damage = DamageTally()
-
-    def add(self, item: Record | Fragment) -> None:
-        """Count the next record or fragment."""
-        self._damage.add(item)
-        if not isinstance(item, Record):
-            return
-        facts = item.facts
-        self._types.add(facts.kind)
-        if facts.version is not None:
-            self._versions.add(facts.version)
-        if facts.session_id is not None:
-            self._sessions.add(facts.session_id)
-        role = facts.role
-        if role == "user":
-            self._user(facts)
-        elif role == "assistant":
-            self._assistant(facts)
-
-    def _user(self, facts: Skim) -> None:
-        self._messages.user(facts)
-        body = facts.body
-        if isinstance(body, list):
-            for block in body:
-                self._blocks.add(block.type or "?")
-                if block.type == "tool_result":
-                    self._calls.result(block.tool_use_id, block.is_error is True)
-        if not facts.is_sidechain and is_human(facts):
-            self._turns.prompt(facts)
-
-    def _assistant(self, facts: Skim) -> None:
-        self._messages.assistant(facts)
-        message = facts.message
-        reason = message.stop_reason if message is not None else None
-        self._stops.add("null" if reason is None else reason)
-        if message is not None and message.model is not None:
-            self._models.add(message.model)
-        body = facts.body
-        if isinstance(body, list):
-            for block in body:
-                self._blocks.add(block.type or "?")
-                if block.type == "tool_use":
-                    self._calls.call(block.id)
-
-    def result(self, extent: Extent | None = None) -> Counts:
-        """Return the counts so far; `extent` is what `fold` returned, for blank lines at the end."""
-        calls, results, unpaired_calls, unpaired_results, _ = self._calls.sums()
-        return Counts(
-            extent.bytes if extent else self._damage.end,
-            extent.lines if extent else self._damage.number,
-            Counter(self._types.counts),
-            Counter(self._versions.counts),
-            Counter(self._models.counts),
-            Counter(self._stops.counts),
-            Counter(self._blocks.counts),
-            self._turns.prompts,
-            calls,
-            results,
-            unpaired_calls,
-            unpaired_results,
-            Counter(self._sessions.counts),
-            self._damage.lines,
-            self._messages.count(),
-            self._messages.stop_reasons(),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Pr:
+class Pr(Struct, frozen=True):
     """A pull request that came out of a session."""
 
     number: int | None
@@ -226,8 +96,7 @@ class Pr:
     repository: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """What a list of sessions shows of one."""
 
     title: str | None
@@ -265,7 +134,7 @@ class Facts:
     """Summaries in this file by the uuid they describe, which may be in another file."""
 
     oldest: int | None
-    """The time of the oldest line of any kind: `usage.oldest`, which tells whose a copied message is."""
+    """The time of the oldest line of any kind: `ages.oldest`, which tells whose a copied message is."""
 
 
 class _State(msgspec.Struct, array_like=True):
@@ -399,7 +268,14 @@ class Summary:
             return "agent"
         return "summary" if self._begins_with_summary else "empty"
 
-    def result(self, extent: Extent | None = None, *, summaries: Mapping[str, str] | None = None) -> Facts:
+    def is_told(self, summaries: Told) -> bool:
+        """Say whether one of the summaries is about a line of this file."""
+        hashed = summaries.hashed(lasting_hash)
+        return any(uuid in hashed for uuid in self._uuids) if hashed else False
+
+    def result(
+        self, extent: Extent | None = None, *, summaries: Told | Mapping[str, str] | None = None
+    ) -> Facts:
         """Return the facts so far; `summaries` are those of other files, by the uuid they describe."""
         calls, _, _, _, failed = self._calls.sums()
         turns = self._main if self._has_main else self._all

@@ -8,8 +8,9 @@ Law: cut a file after any of its lines; growing by the parts is reading it in on
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -61,8 +62,7 @@ class Held(NamedTuple):
         return Held((time, *best.row[1:8], self.row[8], calls), marks, ids)
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """What some more lines of a file tell."""
 
     messages: Mapping[str, Held]

@@ -22,7 +22,7 @@ _NEVER: Final = 1 << 62
 class Ledger:
     """Rows by message. Ledgers made apart, in other processes too, can be merged in any order."""
 
-    __slots__ = ("client_costs", "copies", "damaged", "folders", "rows")
+    __slots__ = ("client_costs", "copies", "damaged", "folders", "rows", "unfinished")
 
     def __init__(self) -> None:
         self.rows: dict[str, Row] = {}
@@ -34,11 +34,16 @@ class Ledger:
         self.folders: dict[str, str] = {}
         """By file the first folder it names, where that was read."""
         self.damaged = 0
+        """Finished lines that are more or less than one record, among those that may tell of usage."""
+        self.unfinished: set[str] = set()
+        """The files whose last line has no end and is no record, as while it is being written."""
 
     def add(self, file: FileUsage) -> None:
         """Take in one file."""
         self._add_rows(file.rows)
         self.damaged += file.damaged
+        if file.is_unfinished:
+            self.unfinished.add(file.name)
         if file.client_cost is not None:
             self.client_costs[file.name] = file.client_cost
         if file.cwd:
@@ -53,6 +58,7 @@ class Ledger:
         self.client_costs |= other.client_costs
         self.folders |= other.folders
         self.damaged += other.damaged
+        self.unfinished |= other.unfinished
 
     def _add_rows(self, rows: dict[str, Row]) -> None:
         known, copies = self.rows, self.copies

@@ -6,8 +6,9 @@ What a message holds is read when asked for: a `Message` has the rows of its lin
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field
 
 from clew.format.blocks import Block, Text, Thinking, ToolUse, blocks
 from clew.session.ids import id_hash
@@ -15,7 +16,7 @@ from clew.session.pricing import count
 from clew.session.session import META, SIDECHAIN, SYNTHETIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from clew.format.entry import Entry
     from clew.session.session import Session
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 SYNTHETIC_MODEL: Final = "<synthetic>"
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """One answer of the model, or of the client in its place."""
 
     id: str | None
@@ -58,12 +58,16 @@ class Message:
 class Keys:
     """Tells which message each assistant line belongs to, line by line in file order."""
 
-    __slots__ = ("_loose", "_number", "_place")
+    __slots__ = ("_hash_of", "loose", "number", "place")
 
-    def __init__(self) -> None:
-        self._loose = 0
-        self._number = 0
-        self._place: tuple[object, ...] = ()
+    def __init__(self, hash_of: Callable[[str], int] = id_hash) -> None:
+        """`hash_of` makes the keys of ids: one that lasts where they are to be kept."""
+        self._hash_of = hash_of
+        self.loose = 0
+        """The key of the message without an id that the next line may belong to."""
+        self.number = 0
+        """How many messages have no id."""
+        self.place: tuple[object, ...] = ()
 
     def assistant(self, message_id: str | None, request_id: str | None, *place: object) -> int:
         """Return the key of a line's message. Lines without any id belong together while they are adjacent.
@@ -71,22 +75,21 @@ class Keys:
         `place` is what must be equal for two of those to be adjacent, such as the sub-agent.
         """
         if message_id or request_id:
-            self._loose = 0
+            self.loose = 0
             # Apart from each other: a request's id is no message's, even if the two were spelled the same.
-            return id_hash(message_id) if message_id else id_hash(f"request {request_id}")
-        if not self._loose or self._place != place:
-            self._number += 1
-            self._loose = id_hash(f"\0{self._number}")
-            self._place = place
-        return self._loose
+            return self._hash_of(message_id or f"request {request_id}")
+        if not self.loose or self.place != place:
+            self.number += 1
+            self.loose = self._hash_of(f"\0{self.number}")
+            self.place = place
+        return self.loose
 
     def user(self) -> None:
         """Take note of a user's line, which ends a message without id."""
-        self._loose = 0
+        self.loose = 0
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     """A message while its lines are being gathered."""
 
     row: int

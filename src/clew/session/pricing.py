@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from clew.session import prices
 
@@ -68,8 +68,7 @@ class Tokens:
         return self.input + self.cache_read + self.cache_write_5m + self.cache_write_1h
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+class Rates(NamedTuple):
     """What one token of each kind costs, in picodollars; also dollars per million tokens times a million."""
 
     input: int
@@ -111,8 +110,7 @@ class Rates:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """What one message used, as its `usage` says, with everything that is not believable left out."""
 
     tokens: Tokens = Tokens()

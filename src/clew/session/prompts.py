@@ -9,8 +9,9 @@ news of tasks too).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
 
 from clew.format.blocks import Text, block, blocks
 from clew.format.entry import as_mapping
@@ -98,16 +99,14 @@ _PLAIN: Final[tuple[tuple[str, InputKind], ...]] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(Struct, frozen=True):
     """A stretch of text that the client put in, by the name of its tag."""
 
     name: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A slash command."""
 
     name: str
@@ -116,8 +115,7 @@ class Command:
     args: str
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
+class Prompt(Struct, frozen=True):
     """What one user entry says, the person's own words apart from what the client added."""
 
     kind: InputKind

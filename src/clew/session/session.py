@@ -12,16 +12,17 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from clew.format.entry import Entry
-from clew.format.lines import LONG, Abridger, BytesSource
-from clew.format.records import Fragment, Record, scan
+from clew.format.lines import LONG, Abridger, BytesSource, readline_from
+from clew.format.records import Record, read_plainly, scan
 from clew.format.times import milliseconds
 from clew.session.ids import IdIndex, id_hash
-from clew.session.prompts import is_human, is_tool_result
+from clew.session.prompts import is_human
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from clew.format.lines import Source
+    from clew.format.records import Fragment
     from clew.format.skim import Skim
 
 META: Final = 1
@@ -109,22 +110,49 @@ class TableBuilder:
         self.table = Table()
         self._codes: dict[str, int] = {}
 
+    def read(self, readline: Callable[[int], bytes], *, start: int = 0) -> list[Fragment]:
+        """Append every record of what `readline` gives from byte `start`; return the bytes that are none."""
+        fragments: list[Fragment] = []
+        for item in read_plainly(readline, start=start):
+            if isinstance(item, tuple):
+                number, offset, raw, facts = item
+                self._append(number, offset, _length(raw), facts, 0)
+            elif isinstance(item, Record):
+                self.add(item)
+            else:
+                fragments.append(item)
+        return fragments
+
     def add(self, record: Record) -> int:
         """Append a record and return its row."""
+        flags = 0 if record.is_whole else SALVAGED
+        length = record.length
+        if record.is_abridged:
+            flags |= ABRIDGED
+        else:
+            length -= len(record.raw) - _length(record.raw)
+        return self._append(record.number, record.offset, length, record.facts, flags)
+
+    def _append(self, number: int, offset: int, length: int, facts: Skim, flags: int) -> int:
         table = self.table
-        facts = record.facts
-        blanks = 0 if record.is_abridged else len(record.raw) - len(record.raw.rstrip(b" \t\r\n"))
         try:
-            table.offset.append(record.offset)
-            table.length.append(record.length - blanks)
-            table.number.append(record.number)
+            table.offset.append(offset)
+            table.length.append(length)
+            table.number.append(number)
         except OverflowError:
-            self._widen(record.offset, record.length - blanks, record.number)
-        table.kind.append(self._code(facts.kind))
-        table.flags.append(_flags(record, facts))
-        table.uuid.append(id_hash(facts.uuid))
-        table.parent.append(id_hash(facts.parent_uuid))
-        table.message.append(id_hash(facts.message.id) if facts.message is not None else 0)
+            self._widen(offset, length, number)
+        kind = facts.type
+        if kind != "assistant" and kind != "user":
+            kind = facts.kind
+        code = self._codes.get(kind)
+        table.kind.append(self._code(kind) if code is None else code)
+        table.flags.append(flags | _flags(facts))
+        # As `id_hash` has it; a call for each would take longer than all the rest.
+        uuid, parent, message = facts.uuid, facts.parent_uuid, facts.message
+        table.uuid.append(0 if uuid is None else hash(uuid) or 1)
+        table.parent.append(0 if parent is None else hash(parent) or 1)
+        answer = None if message is None else message.id
+        table.message.append(0 if answer is None else hash(answer) or 1)
         ms = milliseconds(facts.time)
         table.time.append(NO_TIME if ms is None else ms)
         return len(table.offset) - 1
@@ -151,33 +179,39 @@ class TableBuilder:
         return code
 
 
-def _flags(record: Record, facts: Skim) -> int:
-    flags = 0
-    if facts.is_meta:
-        flags |= META
+def _length(raw: bytes) -> int:
+    """Return the length of a line without its ending."""
+    # Nearly every line ends in a brace, and no copy is made to find that out.
+    return len(raw) - 1 if raw.endswith(b"}\n") else len(raw.rstrip(b" \t\r\n"))
+
+
+def _flags(facts: Skim) -> int:
+    flags = META if facts.is_meta else 0
     if facts.is_sidechain:
         flags |= SIDECHAIN
     if facts.is_compact_summary:
         flags |= COMPACT_SUMMARY
     if facts.is_api_error_message:
         flags |= API_ERROR
-    if not record.is_whole:
-        flags |= SALVAGED
-    if record.is_abridged:
-        flags |= ABRIDGED
-    role = facts.role
-    if role == "user":
-        if is_human(facts):
-            flags |= HUMAN
-        elif is_tool_result(facts):
-            flags |= TOOL_RESULT
-    elif role == "assistant":
-        body = facts.body
-        if isinstance(body, list) and any(block.type == "tool_use" for block in body):
-            flags |= TOOL_USE
-        if facts.message is not None and facts.message.model == "<synthetic>":
+    message = facts.message
+    role = facts.type or (None if message is None else message.role)
+    if role != "user" and role != "assistant":
+        return flags
+    body = message.content if message is not None and message.content is not None else facts.body
+    # Loops, and not any(): the calls alone would take as long as all the rest of this.
+    if role == "assistant":
+        if message is not None and message.model == "<synthetic>":
             flags |= SYNTHETIC
-    return flags
+        if isinstance(body, list):
+            for block in body:
+                if block.type == "tool_use":
+                    return flags | TOOL_USE
+        return flags
+    if isinstance(body, list):
+        for block in body:
+            if block.type == "tool_result":  # then it is no prompt
+                return flags | TOOL_RESULT
+    return flags | HUMAN if is_human(facts) else flags
 
 
 class Session:
@@ -202,12 +236,7 @@ class Session:
         """Read the line table of `source`."""
         origin = BytesSource(source) if isinstance(source, bytes) else source
         builder = TableBuilder()
-        fragments: list[Fragment] = []
-        for item in scan(origin):
-            if isinstance(item, Record):
-                builder.add(item)
-            else:
-                fragments.append(item)
+        fragments = builder.read(readline_from(origin))
         return cls(origin, builder.table, fragments, name=name)
 
     def __len__(self) -> int:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
 from clew.format.records import Record
-from clew.session.messages import SYNTHETIC_MODEL
+from clew.session.messages import SYNTHETIC_MODEL, Keys
 from clew.session.states import (
     StateError,
     lasting_hash,
@@ -72,31 +72,10 @@ class Names:
         return names
 
 
-class _Keys:
-    """Tells which message each assistant line belongs to: the rule of `messages.Keys`."""
+_Place = tuple[bool, bool, bool, str | None]
+"""What lines without an id must have in common to be one message: sidechain, meta, synthetic, sub-agent."""
 
-    __slots__ = ("loose", "number", "place")
-
-    def __init__(self) -> None:
-        self.loose = 0
-        self.number = 0
-        self.place: tuple[bool, bool, bool, str | None] = (False, False, False, None)
-
-    def assistant(self, facts: Skim) -> int:
-        message = facts.message
-        name = (message.id if message else None) or (
-            f"request {facts.request_id}" if facts.request_id else None
-        )
-        if name is not None:
-            self.loose = 0
-            return lasting_hash(name)
-        is_synthetic = message is not None and message.model == SYNTHETIC_MODEL
-        place = (bool(facts.is_sidechain), bool(facts.is_meta), is_synthetic, facts.agent_id)
-        if not self.loose or self.place != place:
-            self.number += 1
-            self.loose = lasting_hash(f"\0{self.number}")
-            self.place = place
-        return self.loose
+_NOWHERE: Final[_Place] = (False, False, False, None)
 
 
 class MessageState(msgspec.Struct, array_like=True):
@@ -116,7 +95,7 @@ class MessageTally:
     __slots__ = ("_codes", "_keys", "_messages", "_reasons", "_stops")
 
     def __init__(self) -> None:
-        self._keys = _Keys()
+        self._keys = Keys(lasting_hash)
         self._messages = array("q")
         self._stops = array("h")
         self._reasons: list[str] = []
@@ -125,12 +104,14 @@ class MessageTally:
     def user(self, facts: Skim) -> None:
         """Take note of a user line."""
         if not facts.is_meta:
-            self._keys.loose = 0
+            self._keys.user()
 
     def assistant(self, facts: Skim) -> None:
         """Count a line of the model."""
         message = facts.message
-        key = self._keys.assistant(facts)
+        is_synthetic = message is not None and message.model == SYNTHETIC_MODEL
+        place: _Place = (bool(facts.is_sidechain), bool(facts.is_meta), is_synthetic, facts.agent_id)
+        key = self._keys.assistant(message.id if message else None, facts.request_id, *place)
         stop = self._code(message.stop_reason) if message and message.stop_reason is not None else -1
         if self._messages and self._messages[-1] == key:
             if stop >= 0:
@@ -166,10 +147,11 @@ class MessageTally:
     def state(self) -> MessageState:
         """Put the tally away."""
         keys = self._keys
+        place = cast("_Place", keys.place or _NOWHERE)
         return MessageState(
             keys.loose,
             keys.number,
-            (*keys.place[:3], packed_or_none(keys.place[3])),
+            (*place[:3], packed_or_none(place[3])),
             self._messages.tobytes(),
             self._stops.tobytes(),
             [*map(packed, self._reasons)],

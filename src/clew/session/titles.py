@@ -6,16 +6,15 @@ that holds its leaf, which may be in another file of the project.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
+from msgspec import Struct
 
 from clew.session.ids import id_hash
 from clew.session.prompts import read
 from clew.session.session import HUMAN
 from clew.session.states import packed, unpacked
-from clew.session.turns import main_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,8 +36,7 @@ LONGEST: Final = 300
 _MOST_SUMMARIES: Final = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Title:
+class Title(Struct, frozen=True):
     """A title on one line."""
 
     text: str
@@ -78,7 +76,7 @@ class Titles:
         self,
         uuids: Sequence[int],
         first_prompt: str | None,
-        summaries: Mapping[str, str] | None = None,
+        summaries: Told | Mapping[str, str] | None = None,
         *,
         hash_of: Callable[[str], int] = id_hash,
     ) -> Title | None:
@@ -90,10 +88,11 @@ class Titles:
         for source in ("custom", "ai", "agent"):
             if text := self._given.get(source):
                 return Title(text, source)
-        known = {hash_of(leaf): text for leaf, text in {**(summaries or {}), **self.summaries}.items()}
-        if known:
+        own = {hash_of(leaf): text for leaf, text in self.summaries.items()}
+        others: Mapping[int, str] = Told.of(summaries).hashed(hash_of) if summaries else {}
+        if own or others:
             for uuid in reversed(uuids):
-                if text := known.get(uuid):
+                if text := own.get(uuid) or others.get(uuid):
                     return Title(one_line(text), "summary")
         words = one_line(first_prompt)
         return Title(words, "prompt") if words else None
@@ -114,6 +113,31 @@ class Titles:
         return titles
 
 
+class Told:
+    """Summaries that other files tell, by the uuid they describe. Hashed once, for all who ask."""
+
+    __slots__ = ("_hashed", "by_leaf")
+
+    def __init__(self, by_leaf: Mapping[str, str]) -> None:
+        self.by_leaf = by_leaf
+        self._hashed: dict[Callable[[str], int], Mapping[int, str]] = {}
+
+    @classmethod
+    def of(cls, summaries: Told | Mapping[str, str]) -> Told:
+        """Return the summaries as such."""
+        return summaries if isinstance(summaries, Told) else cls(summaries)
+
+    def hashed(self, hash_of: Callable[[str], int]) -> Mapping[int, str]:
+        """Return the texts by the hashes of their leaves."""
+        found = self._hashed.get(hash_of)
+        if found is None:
+            found = self._hashed[hash_of] = {hash_of(leaf): text for leaf, text in self.by_leaf.items()}
+        return found
+
+    def __bool__(self) -> bool:
+        return bool(self.by_leaf)
+
+
 def title(session: Session, summaries: Mapping[str, str] | None = None) -> Title | None:
     """Return the title of a session; `summaries` are those of other files, by the uuid they describe."""
     table = session.table
@@ -123,6 +147,8 @@ def title(session: Session, summaries: Mapping[str, str] | None = None) -> Title
         for row in range(len(table)):
             if table.kind[row] in wanted:
                 titles.add(session.entry(row))
+    from clew.session.turns import main_rows  # with all that turns need
+
     first = next((row for row in main_rows(session) if table.flags[row] & HUMAN), None)
     words = None if first is None else read(session.entry(first)).words
     return titles.best(table.uuid, words, summaries)

@@ -14,23 +14,23 @@ stands between other records on one damaged line.
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from itertools import islice
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from clew.format.lines import stretches
-from clew.session.ages import Oldest
+from clew.format.salvage import BOM
+from clew.session.ages import beginning
 from clew.session.answers import (
     CallingMessage,
     PlacedAnswer,
     advisers_of,
+    is_broken_off,
     read_slowly,
     reader,
     searches_of,
-    time_of,
-    times_of,
 )
 from clew.session.growth import COUNTED, TIMED, USED, Growth, Held
 from clew.session.states import (
@@ -72,7 +72,7 @@ SIDECHAIN: Final = "sidechain"
 class FileUsage:
     """What one session file tells of usage."""
 
-    __slots__ = ("client_cost", "cwd", "damaged", "name", "rows")
+    __slots__ = ("client_cost", "cwd", "damaged", "is_unfinished", "name", "rows")
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -83,7 +83,9 @@ class FileUsage:
         self.client_cost: float | None = None
         """What the client itself says the session cost: the last `cost-state` (2.1.325)."""
         self.damaged = 0
-        """Stretches of the lines looked at that are no record; lines left out are not searched for damage."""
+        """Finished lines that are more or less than one record, among those that may tell of usage."""
+        self.is_unfinished = False
+        """Whether the last line has no end and is no record, as while it is being written."""
 
 
 _OTHERS: Final = tuple(
@@ -107,8 +109,6 @@ one was appended to a torn line. To search every tool result for it would cost a
 
 _HEAD: Final = 500
 """How many lines are searched for the folder a session ran in."""
-
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 class Folder:
@@ -149,6 +149,7 @@ class Folder:
 
     def _read(self, one: _File, pieces: Iterable[bytes]) -> None:
         found, is_placed = one.found, self._depth != "usage"
+        data, start, end = b"", 0, 0
         for data, start, end in stretches(one.begun(pieces)):
             if is_placed and found.cwd is None and one.looked < _HEAD:
                 lines = data[start:end].removesuffix(b"\n").split(b"\n")
@@ -158,6 +159,8 @@ class Folder:
                     if found.cwd is not None:
                         break
             self._fold(one, data, start, end)
+        if end > start and not data.endswith(b"\n", start, end):
+            found.is_unfinished = is_broken_off(data[data.rfind(b"\n", start, end) + 1 or start : end])
 
     def _fold(self, one: _File, data: bytes, at: int, stop: int) -> None:
         """Do the work that is done for every line; nothing else in clew runs as often.
@@ -220,6 +223,12 @@ class Folder:
         except (ValueError, RecursionError):
             return None
         return (answer.cwd or None) if isinstance(answer, PlacedAnswer) else None
+
+
+def may_tell(raw: bytes) -> bool:
+    """Say whether a line is looked at: of the others it is not known whether they are damaged."""
+    kind, _ = _look(raw, 0, len(raw))
+    return kind in {"", "answer"} or _ANSWER in raw[-_TAIL:]
 
 
 def _look(data: bytes, start: int, end: int) -> tuple[str, int]:
@@ -291,9 +300,9 @@ class _File:
         yield from pull
 
     def _begin(self, pull: Iterator[bytes]) -> bytes:
-        head = _head(pull)
+        head = beginning(pull)
         self._is_begun = bool(head)
-        return head.removeprefix(_BOM)
+        return head.removeprefix(BOM)
 
     def put_away(self, depth: Depth) -> _State:
         """Tell where the reading stands."""
@@ -330,8 +339,8 @@ class _File:
     def add_slowly(self, raw: bytes, last: str) -> None:
         """Take in a line, whatever it is: damaged, of other types than expected, without an id…"""
         self.is_parted |= last != ""
-        found, damaged = read_slowly(raw)
-        self.found.damaged += damaged
+        found, is_damaged = read_slowly(raw)
+        self.found.damaged += is_damaged and raw.endswith(b"\n")
         for told in found:
             self._add(told)
 
@@ -468,36 +477,3 @@ def _place(answer: PlacedAnswer, agent: str | None, before: Place) -> Place:
     who = answer.agent_id or agent or (SIDECHAIN if answer.is_sidechain else None)
     branch = answer.git_branch or None
     return before if before[1] == who and before[2] == branch else (before[0], who, branch)
-
-
-def _head(pull: Iterator[bytes]) -> bytes:
-    """Take pieces until there is enough to see a byte order mark."""
-    # A function of its own: a generator that held on to the first piece would slow down the reading.
-    head = b""
-    for piece in pull:
-        head += piece
-        if len(head) >= len(_BOM):
-            break
-    return head
-
-
-def _without_bom(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    pull = iter(pieces)
-    yield _head(pull).removeprefix(_BOM)
-    yield from pull
-
-
-def oldest(pieces: Iterable[bytes]) -> int | None:
-    """Return the time of the oldest line of a file, given in pieces of any size, in milliseconds."""
-    best = Oldest()
-    for raw in chain.from_iterable(
-        data[start:end].split(b"\n") for data, start, end in stretches(_without_bom(pieces))
-    ):
-        if not raw:
-            continue
-        try:
-            best.add(time_of(raw))
-        except (ValueError, RecursionError):
-            for text in times_of(raw):
-                best.add(text)
-    return best.ms

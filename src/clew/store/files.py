@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.store.roots import Roots, find_roots
 from clew.store.source import reason, what_is
@@ -26,16 +26,14 @@ _DEEPEST: Final = 8
 """How far folders are gone into; the deepest layout known has two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
+class Skipped(NamedTuple):
     """Something in a store that was passed over, and why."""
 
     path: str
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class SessionFile:
+class SessionFile(NamedTuple):
     """One session file as it lay there: a conversation, a sub-agent's, or another. Not opened yet."""
 
     path: str
@@ -59,8 +57,7 @@ class SessionFile:
     """The session a sub-agent's place says it belongs to."""
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """What was found in a store: the same for the same tree, in the order of paths."""
 
     sessions: tuple[SessionFile, ...]
@@ -79,8 +76,7 @@ class Listing:
         return sorted(self.sessions, key=lambda file: (-file.mtime_ns, file.path))
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(NamedTuple):
     """The config folders whose sessions are looked at."""
 
     roots: Roots
@@ -104,13 +100,15 @@ class Store:
         return search.listing()
 
 
-@dataclass(slots=True)
 class _Search:
-    files: list[SessionFile] = field(default_factory=list[SessionFile])
-    links: list[SessionFile] = field(default_factory=list[SessionFile])
-    skipped: list[Skipped] = field(default_factory=list[Skipped])
-    folders: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
-    root: str | None = None
+    """Goes through config folders. Thousands of files are listed for every answer: each step counts."""
+
+    def __init__(self) -> None:
+        self.files: list[SessionFile] = []
+        self.links: list[SessionFile] = []
+        self.skipped: list[Skipped] = []
+        self.folders: set[tuple[int, int]] = set()
+        self.root: str | None = None
 
     def listing(self) -> Listing:
         seen = {(file.device, file.inode) for file in self.files}
@@ -161,21 +159,25 @@ class _Search:
     def _entries(self, path: str) -> list[os.DirEntry[str]]:
         """List a folder once, real things before links, hidden ones left out."""
         try:
-            status = Path(path).stat()
+            status = os.stat(path)  # noqa: PTH116  # a Path for each folder takes longer than to ask
             if (status.st_dev, status.st_ino) in self.folders:
                 self.skipped.append(Skipped(path, "a folder that was listed already"))
                 return []
             with os.scandir(path) as entries:
-                found = [entry for entry in entries if not entry.name.startswith(".")]
+                found = [entry for entry in entries if entry.name[:1] != "."]
         except FileNotFoundError:
-            if Path(path).is_symlink():
+            if os.path.islink(path):  # noqa: PTH114
                 self.skipped.append(Skipped(path, "a link to nothing"))
             return []
         except (OSError, ValueError) as error:
             self.skipped.append(Skipped(path, reason(error)))
             return []
         self.folders.add((status.st_dev, status.st_ino))
-        found.sort(key=lambda entry: (entry.is_symlink(), entry.name))
+        if len(found) > 1:
+            found.sort(key=_name)
+            links = [entry for entry in found if entry.is_symlink()]
+            if links:
+                found = [entry for entry in found if not entry.is_symlink()] + links
         return found
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
@@ -204,43 +206,32 @@ class _Search:
         if what is not None:
             self.skipped.append(Skipped(entry.path, what))
             return
-        file = _session_file(
-            entry.path, status, folder=folder, root=self.root, is_agent=is_agent, session=session
+        found = SessionFile(
+            entry.path,
+            entry.name[: -len(_ENDING)],
+            folder,
+            status.st_size,
+            status.st_mtime_ns,
+            status.st_ino,
+            status.st_dev,
+            self.root,
+            is_agent,
+            session,
         )
-        (self.links if entry.is_symlink() else self.files).append(file)
+        (self.links if entry.is_symlink() else self.files).append(found)
+
+
+_by_path = itemgetter(0)
+
+
+def _name(entry: os.DirEntry[str]) -> str:
+    return entry.name
 
 
 def _why(entry: os.DirEntry[str], error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "a link to nothing" if entry.is_symlink() else "gone"
     return reason(error)
-
-
-def _by_path(file: SessionFile) -> str:
-    return file.path
-
-
-def _session_file(
-    path: str,
-    status: os.stat_result,
-    *,
-    folder: str,
-    root: str | None,
-    is_agent: bool,
-    session: str | None,
-) -> SessionFile:
-    return SessionFile(
-        path,
-        path.rpartition(os.sep)[2].removesuffix(_ENDING),
-        folder,
-        status.st_size,
-        status.st_mtime_ns,
-        status.st_ino,
-        status.st_dev,
-        root,
-        is_agent,
-        session,
-    )
 
 
 def at_path(path: str | os.PathLike[str]) -> SessionFile | Skipped:
@@ -263,4 +254,15 @@ def at_path(path: str | os.PathLike[str]) -> SessionFile | Skipped:
         if len(inside) > 1:
             is_agent = True
             session = inside[1] if inside[1] != _SUBAGENTS else None
-    return _session_file(whole, status, folder=folder, root=root, is_agent=is_agent, session=session)
+    return SessionFile(
+        whole,
+        name.removesuffix(_ENDING),
+        folder,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ino,
+        status.st_dev,
+        root,
+        is_agent,
+        session,
+    )

@@ -14,15 +14,13 @@ from typing import TYPE_CHECKING, Final, Literal, cast
 import orjson
 
 from clew.errors import ClewError
+from clew.store.signs import RECENT
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from clew.store.files import SessionFile
-
-RECENT: Final = 600.0
-"""Seconds within which a change counts as a sign of life: a long turn writes nothing for minutes."""
 
 _LARGEST: Final = 64 << 10
 _START_TIME: Final = 22

@@ -1,4 +1,4 @@
-"""Read a session file: whole, or only what is new since last time.
+"""Read a session file: whole, only its end, or only what is new since last time.
 
 The files are mostly but not only appended to: the client may cut and rewrite the end, and others replace
 files. A `Cursor` remembers enough of what was read to notice, and when in doubt reading starts over.
@@ -7,9 +7,10 @@ files. A `Cursor` remembers enough of what was read to notice, and when in doubt
 from __future__ import annotations
 
 import hashlib
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, cast
+
+from msgspec import Struct, structs
 
 from clew.errors import ChangedOnDiskError
 from clew.format.lines import readline_from
@@ -27,6 +28,8 @@ WINDOW: Final = 4096
 """How many bytes at the start of the file, and how many before the cursor, are remembered by their digest."""
 
 _STEP: Final = 1 << 20
+_AHEAD: Final = 256 << 10
+"""How much of a file is read at a time when all of it is: it stays in the processor's cache meanwhile."""
 
 Why = Literal["first", "same", "grown", "cut", "rewritten", "replaced"]
 
@@ -38,18 +41,40 @@ def open_session(path: str | os.PathLike[str]) -> Session:
     """
     source = FileSource(path)
     builder = TableBuilder()
-    fragments: list[Fragment] = []
-    for item in read(source.readline()):
-        if isinstance(item, Record):
-            builder.add(item)
-        else:
-            fragments.append(item)
+    fragments = builder.read(source.readline(buffer=_AHEAD))
     name = Path(source.path).name.removesuffix(".jsonl")
     return Session(source, builder.table, fragments, name=name)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+def open_end(source: FileSource, start: int) -> Session:
+    """Read the lines of a session file from byte `start` on, where one begins.
+
+    Offsets are those of the file; the lines are numbered from there, for nobody has counted those before.
+    """
+    builder = TableBuilder()
+    fragments = builder.read(readline_from(source, start=start), start=start)
+    return Session(source, builder.table, fragments, name=Path(source.path).name.removesuffix(".jsonl"))
+
+
+def line_start(source: FileSource, offset: int) -> int:
+    """Return where the line begins that byte `offset` is in."""
+    return _end_of_lines(source, 0, offset)
+
+
+def last_line_with(source: FileSource, mark: bytes, *, before: int) -> int | None:
+    """Return where the last line begins that holds `mark` before byte `before`; read from there backwards."""
+    end = before
+    while end > 0:
+        at = max(0, end - _STEP)
+        # The mark may lie across the place where two steps meet.
+        found = source.read(at, min(end + len(mark) - 1, before) - at).rfind(mark)
+        if found >= 0:
+            return line_start(source, at + found)
+        end = at
+    return None
+
+
+class Cursor(Struct, frozen=True):
     """How far a file was read, and what it looked like. Plain numbers and strings, so that it can be kept."""
 
     device: int
@@ -72,7 +97,7 @@ class Cursor:
 
     def as_json(self) -> dict[str, int | str]:
         """Return the cursor as a mapping for JSON."""
-        return asdict(self)
+        return structs.asdict(self)
 
     @classmethod
     def from_json(cls, value: object) -> Cursor | None:
@@ -126,7 +151,7 @@ class Growth:
         self._source = source
         self._memory = memory
         self._start = memory.offset
-        self._end = _end_of_lines(source, memory.offset)
+        self._end = _end_of_lines(source, memory.offset, source.size)
         self.why: Why = "same" if why == "grown" and not self.has_new else why
         """What has become of the file since last time."""
         self.restarted = why in {"cut", "rewritten", "replaced"}
@@ -143,6 +168,11 @@ class Growth:
     def cursor(self) -> Cursor:
         """Where to go on: after the lines gone through. The last one counts when the next is asked for."""
         return self._memory.cursor()
+
+    @property
+    def source(self) -> FileSource:
+        """The file, open until `close`."""
+        return self._source
 
     @property
     def held_back(self) -> int:
@@ -241,9 +271,8 @@ def read_new(path: str | os.PathLike[str], cursor: Cursor | None = None) -> Grow
     return Growth(source, memory if why is None else _Memory(source, 0, 1), why or "grown")
 
 
-def _end_of_lines(source: FileSource, start: int) -> int:
-    """Return where the last finished line after `start` ends."""
-    end = source.size
+def _end_of_lines(source: FileSource, start: int, end: int) -> int:
+    """Return where the last line that is finished between `start` and `end` ends; `start` for none."""
     while end > start:
         at = max(start, end - _STEP)
         found = source.read(at, end - at).rfind(b"\n")

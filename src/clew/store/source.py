@@ -1,7 +1,8 @@
 """Open a session file safely and read its bytes.
 
 Only regular files are ever opened. What is read is the file as it was when it was opened: bytes
-added later are not seen, and bytes that are gone are an error, never silently short.
+added later are not seen, and bytes that are gone are an error, never silently short. Large parts read one
+after the other are of one file: where its end was rewritten in between, that is as if it had been cut there.
 """
 
 from __future__ import annotations
@@ -35,6 +36,10 @@ _FLAGS: Final = (
 )
 _MOST: Final = 1 << 30
 """The most asked for in one call; Linux gives at most 2 GB at a time."""
+
+_LARGE: Final = 1 << 16
+_SEAM: Final = 4096
+"""How many bytes before a part are looked at again: they are others if the end of the file was rewritten."""
 
 
 def what_is(mode: int) -> str | None:
@@ -91,7 +96,7 @@ def _refuse_others(path: str, status: os.stat_result) -> None:
 class FileSource:
     """The bytes of one session file as they were when it was opened; a `Source` for a `Session`."""
 
-    __slots__ = ("_descriptor", "device", "inode", "mtime_ns", "path", "size", "was_cut")
+    __slots__ = ("_descriptor", "_seam", "device", "inode", "mtime_ns", "path", "size", "was_cut")
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._descriptor = -1
@@ -103,7 +108,9 @@ class FileSource:
         self.inode = status.st_ino
         self.mtime_ns = status.st_mtime_ns
         self.was_cut = False
-        """Whether the file was found shorter than it had been."""
+        """Whether the file was found shorter than it had been, or its end rewritten while it was read."""
+        # One value: several threads may read at once.
+        self._seam = (0, b"")
 
     def read(self, offset: int, length: int) -> bytes:
         """Return up to `length` bytes from `offset`; fewer only at the end it had when opened."""
@@ -122,7 +129,23 @@ class FileSource:
                 parts.append(data)
                 have += len(data)
             data = b"".join(parts)
+        if self.is_torn_at(offset):
+            self.was_cut = True
+            raise ChangedOnDiskError(self.path)
+        self.read_up_to(offset + wanted, data)
         return data
+
+    def read_up_to(self, offset: int, data: bytes) -> None:
+        """Take note of a part that was read and ends at `offset`."""
+        self._seam = (offset, data[-_SEAM:] if len(data) >= _LARGE else b"")
+
+    def is_torn_at(self, offset: int) -> bool:
+        """Say whether a part read just now does not belong to the one read before, which ended at `offset`.
+
+        A client that cuts the end away and writes another would else leave us with half a line of each.
+        """
+        at, seam = self._seam
+        return at == offset and seam != b"" and self.read_once(offset - len(seam), len(seam)) != seam
 
     def readline(self, *, buffer: int = 1 << 20, end: int | None = None) -> Callable[[int], bytes]:
         """Return a quick `readline(limit)` up to `end`, or to where the file turns out to be cut."""
@@ -191,8 +214,10 @@ class _Reading(io.RawIOBase):
         if wanted <= 0:
             return 0
         data = source.read_once(self._at, wanted)
-        if not data:
+        if not data or source.is_torn_at(self._at):
             source.cut_at(self._at)
+            return 0
+        source.read_up_to(self._at + len(data), data)
         view[: len(data)] = data
         self._at += len(data)
         return len(data)

@@ -6,8 +6,7 @@ list is JSON text. What is not known is null. `docs/tables.md` is made from here
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,8 +17,7 @@ VERSION: Final = 1
 Type = Literal["text", "integer", "real", "boolean"]
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column."""
 
     name: str
@@ -27,8 +25,7 @@ class Column:
     doc: str
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(NamedTuple):
     """One table."""
 
     name: str
@@ -122,7 +119,7 @@ _SESSIONS: Final = Table(
         _text("session_ids", "the session ids inside, the one on most lines first (list)"),
         _text("prs", "pull requests: number, url, repository (list)"),
         _integer("agents", "sub-agents with files of their own"),
-        _boolean("live", "whether somebody was writing it when the row was made"),
+        _boolean("live", "whether somebody may be writing it now; null where that is not known"),
         _integer("damaged", "lines that are not exactly one record"),
     ),
 )

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from clew.format import results
-from clew.session import pricing
 from clew.session.calls import pairs, structured
 from clew.session.files import files
 from clew.session.prompts import read
+from clew.session.spending import turn_spent
 from clew.session.titles import LONGEST
 from clew.session.turns import turns
 from clew.session.usage import SIDECHAIN as UNNAMED_AGENT
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from clew.session.calls import Call
     from clew.session.files import File
-    from clew.session.messages import Message
     from clew.session.session import Session
     from clew.session.turns import Turn
     from clew.tables.cells import Home
@@ -34,8 +33,6 @@ Action = Literal["create", "edit", "overwrite", "backup"]
 
 LONGEST_PROMPT: Final = LONGEST * 8
 """How much of a prompt a row has, as with the first prompt of a session."""
-
-_NOTHING: Final = pricing.Tokens()
 
 
 def turn_rows(session: Session, home: Home, *, found: Sequence[Turn] | None = None) -> Iterator[TurnRow]:
@@ -47,13 +44,8 @@ def turn_rows(session: Session, home: Home, *, found: Sequence[Turn] | None = No
 def _turn(session: Session, home: Home, turn: Turn) -> TurnRow:
     row = turn.prompt_row
     prompt = None if row is None else session.entry(row)
-    tokens, cost = _NOTHING, 0.0
-    is_priced = True
-    for message in turn.messages:
-        used, paid = _spent(session, message)
-        tokens += used
-        cost += paid or 0.0
-        is_priced = is_priced and paid is not None
+    spent = turn_spent(session, turn)
+    tokens = spent.tokens
     return TurnRow(
         *home,
         turn.n,
@@ -74,18 +66,9 @@ def _turn(session: Session, home: Home, turn: Turn) -> TurnRow:
         tokens.cache_read,
         tokens.cache_write_5m,
         tokens.cache_write_1h,
-        cost if is_priced else None,
+        spent.cost_usd,
         turn.status,
     )
-
-
-def _spent(session: Session, message: Message) -> tuple[pricing.Tokens, float | None]:
-    """Return what one message used and cost; what the client wrote itself cost nothing."""
-    if message.is_synthetic or message.is_api_error or message.usage_row is None:
-        return _NOTHING, 0.0
-    usage = pricing.read_usage(session.entry(message.usage_row).usage)
-    cost = pricing.cost_of(message.model, usage, time_ms=message.started)
-    return usage.tokens, 0.0 if cost is None and not usage.tokens.total else cost
 
 
 # --- calls --------------------------------------------------------------------------------------------------

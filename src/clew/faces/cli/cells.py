@@ -8,8 +8,8 @@ people, flags, keycaps) takes two together.
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_left
 from functools import lru_cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -136,14 +136,15 @@ def cut_middle(text: str, cells: int, *, mark: str = "…") -> str:
     return head + mark + _tail(text, room - width(head))
 
 
-def short_ids(ids: Iterable[str], *, least: int = 4) -> dict[str, str]:
-    """The shortest beginnings, of `least` characters or more, that tell the ids apart."""
+def short_ids(ids: Iterable[str], *, of: Iterable[str] | None = None, least: int = 4) -> dict[str, str]:
+    """The shortest beginnings, of `least` characters or more, that tell the ids (or those `of`) apart."""
     ordered = sorted(set(ids))
-    shared = [_common(one, other) for one, other in pairwise(ordered)]
-    return {
-        id_: id_[: max(least, before + 1, after + 1)]
-        for id_, before, after in zip(ordered, [0, *shared], [*shared, 0], strict=False)
-    }
+    found: dict[str, str] = {}
+    for id_ in ordered if of is None else of:
+        at = bisect_left(ordered, id_)
+        beside = (*ordered[at - 1 : at], *ordered[at + 1 : at + 2])
+        found[id_] = id_[: max(least, 1 + max((_common(id_, other) for other in beside), default=0))]
+    return found
 
 
 def _common(one: str, other: str) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, cast
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, cast
 
 import click
 
@@ -20,8 +19,7 @@ DAMAGED = 3
 """The exit code of a command that read and printed all there was, some of it damaged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(NamedTuple):
     """What the shared options said."""
 
     screen: Screen

@@ -33,11 +33,11 @@ from clew.session.session import ABRIDGED, COMPACT_SUMMARY, HUMAN, META, SALVAGE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from clew.actions.turn_documents import Spent
     from clew.format.records import Fragment
     from clew.session.calls import Call
     from clew.session.messages import Message
     from clew.session.session import Session
+    from clew.session.spending import Spent
     from clew.session.subagents import Agent
     from clew.session.turns import Turn
 
@@ -417,7 +417,7 @@ class Reader:
     def _agent(self, agent: Agent) -> None:
         from clew.actions.reading import agent_turns
         from clew.actions.trees import work
-        from clew.actions.turn_documents import turn_spent
+        from clew.session.spending import turn_spent
 
         self._print(*agent_line(agent, work(self._session, agent), room=self._room))
         if not self._choice.agents:

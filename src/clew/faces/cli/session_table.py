@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -15,7 +14,7 @@ from clew.faces.cli.terminal import Part, Screen, span
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from clew.actions.listing import SessionList, SessionRow
+    from clew.actions.listing import SessionList, SessionRow, Totals
 
 _MARK: Final = "mark"
 _COLUMNS: Final[Mapping[str, table.Column]] = {
@@ -73,18 +72,19 @@ def show(
         _nothing(screen, found)
         return
     shown = rows[:limit]
-    ids = cells.short_ids(row.id for row in found.rows)
-    view = _View(found, ids, now=now)
+    totals = found.totals(rows)
+    ids = cells.short_ids(totals.tally.ids, of=[row.id for row in shown])
+    view = _View(found.is_full, projects(totals.tally.projects), ids, now=now)
     chosen = (_MARK, *columns) if columns else _USUAL
     laid_out = [view.cells(row, chosen) for row in shown]
     shape = _shape(columns) if columns else [_COLUMNS[name] for name in chosen]
     screen.lines(table.lines(shape, laid_out, width=screen.width, ascii_only=screen.is_ascii))
     if not screen.is_terminal:
         return
-    if len(shown) < len(rows):
+    if len(shown) < totals.rows:
         more = "clew ls" if newest else "clew ls --all"
-        screen.print(span(f"{len(rows) - len(shown):,} more: {more}", "dim"))
-    screen.lines(flow(_totals(found, rows), width=screen.width))
+        screen.print(span(f"{totals.rows - len(shown):,} more: {more}", "dim"))
+    screen.lines(flow(_totals(found, totals), width=screen.width))
     if newest:
         _hints(screen, ids[shown[0].id])
 
@@ -94,8 +94,7 @@ def _shape(names: Sequence[str]) -> list[table.Column]:
     # One column takes the spare room, else a long one would push the others out.
     flexible = next((name for name in ("title", "path", "project", "slug") if name in names), names[0])
     asked = [
-        replace(
-            _COLUMNS[name],
+        _COLUMNS[name]._replace(
             needs=0 if name == flexible else 1 + at,
             flexible=name == flexible,
             hide_if_empty=False,
@@ -108,10 +107,12 @@ def _shape(names: Sequence[str]) -> list[table.Column]:
 class _View:
     """What stands in each cell."""
 
-    def __init__(self, found: SessionList, ids: Mapping[str, str], *, now: datetime) -> None:
-        self._is_full = found.is_full
+    def __init__(
+        self, is_full: bool, projects: Mapping[str, str], ids: Mapping[str, str], *, now: datetime
+    ) -> None:
+        self._is_full = is_full
         self._ids = ids
-        self._projects = projects(row.project for row in found.rows)
+        self._projects = projects
         self._now = now
 
     def cells(self, row: SessionRow, names: Sequence[str]) -> list[Part]:
@@ -181,19 +182,19 @@ def _cost(row: SessionRow) -> str:
     return words.money(row.cost_usd) + ("+" if row.unpriced_messages and row.cost_usd is not None else "")
 
 
-def _totals(found: SessionList, rows: Sequence[SessionRow]) -> list[Sequence[Part]]:
+def _totals(found: SessionList, of: Totals) -> list[Sequence[Part]]:
     """The totals, and what a person must know to read the numbers."""
-    everything = len(found.conversations)
-    all_of_them = words.count(everything, "session")
-    first = all_of_them if len(rows) == everything else f"{len(rows):,} of {all_of_them}"
+    tally = of.tally
+    all_of_them = words.count(tally.conversations, "session")
+    first = all_of_them if of.rows == tally.conversations else f"{of.rows:,} of {all_of_them}"
     totals: list[Sequence[Part]] = [(f"{first}, {words.count(found.agents, 'sub-agent')}",)]
     odd = [
         f"{count:,} {word}"
         for count, word in (
-            (found.count("damaged"), "damaged"),
-            (found.count("empty"), "empty"),
-            (found.count("summary"), "with summaries only"),
-            (found.count("agent"), "of sub-agents only"),
+            (tally.damaged + found.agents_damaged, "damaged"),
+            (tally.kinds.get("empty", 0), "empty"),
+            (tally.kinds.get("summary", 0), "with summaries only"),
+            (tally.kinds.get("agent", 0), "of sub-agents only"),
         )
         if count
     ]
@@ -202,17 +203,17 @@ def _totals(found: SessionList, rows: Sequence[SessionRow]) -> list[Sequence[Par
     if not found.is_full:
         totals.append(("turns and cost: clew ls --full",))
         return totals
-    strangers = sorted({model for row in rows for model in row.unpriced_models})
-    if strangers:
-        totals.append((f"no price known for {', '.join(strangers[:3])}",))
-    if any(row.cost_usd for row in rows):
+    if of.unpriced_models:
+        totals.append((f"no price known for {', '.join(of.unpriced_models[:3])}",))
+    if of.has_cost:
         totals.append((span(f"prices of {found.price_date}", "dim"),))
     return totals
 
 
 def _nothing(screen: Screen, found: SessionList) -> None:
-    if found.conversations:
-        screen.note(f"None of {words.count(len(found.conversations), 'session')} fits.")
+    conversations = found.tally.conversations
+    if conversations:
+        screen.note(f"None of {words.count(conversations, 'session')} fits.")
         screen.note(span("try: ", "dim"), "clew ls")
         return
     screen.note("No sessions in ", " or ".join(found.looked_in), ".")

@@ -7,8 +7,7 @@ record takes two lines. Piped output keeps every column and cuts nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from clew.faces.cli import cells
 from clew.faces.cli.terminal import Part, Span, Style, ascii_glyphs, one_line
@@ -23,8 +22,7 @@ _GAP = "  "
 _PADDED_WHEN_PIPED = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """One column: its heading, and what becomes of it when there is little room."""
 
     heading: str

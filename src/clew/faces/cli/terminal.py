@@ -13,9 +13,8 @@ import re
 import sys
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NoReturn, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Protocol
 
 from clew.errors import ClewError
 from clew.faces.cli import cells
@@ -172,8 +171,7 @@ _SGR: dict[Style, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A text and how it is to look. The text is as untrusted as any other."""
 
     text: str

@@ -95,6 +95,8 @@ def command(
     from clew.actions.session_filters import Wanted, choose
 
     wanted = Wanted(*options)
+    if common.screen.is_terminal and limit is None and not is_all and not common.is_data:
+        limit = NEWEST if newest else ON_A_TERMINAL
     with common.screen.progress(None, what="files") as progress:
 
         def start(files: int) -> Callable[[], None]:
@@ -108,6 +110,7 @@ def command(
             use_index=not common.no_index and notes is None,
             full=True if full else False if common.is_data else SMALL,
             tool=tool,
+            first=limit if is_plain and not common.is_data else None,
             jobs=common.jobs,
             start=start,
         )
@@ -117,16 +120,13 @@ def command(
         rows = rows[:limit]
         write_list(common, texts(row.as_dict() for row in rows))
     else:
-        if common.screen.is_terminal and limit is None and not is_all:
-            limit = NEWEST if newest else ON_A_TERMINAL
         show(common.screen, found, rows, now=now, limit=limit, newest=newest, columns=named)
     _tell(common, (*(notes or ()), *found.notes), found.skipped, cut=found.was_cut)
     if not found.is_full and found.rows and not common.no_index and not common.is_data:
         from clew.faces.cli.terminal import span
 
         common.screen.note(span("counts come with the index: clew index rebuild", "dim"))
-    is_damaged = any(row.damaged for row in rows) or bool(found.was_cut)
-    return DAMAGED if is_damaged else 0
+    return DAMAGED if found.totals(rows).is_damaged or found.was_cut else 0
 
 
 def _documents(

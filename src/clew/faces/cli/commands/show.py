@@ -25,6 +25,7 @@ _FIRST_LINES: Final = 20
 _EXAMPLES: Final = """\b
 Examples:
   clew show @1
+  clew show 9f3c --last 2
   clew show 9f3c --turn 3-5 --thinking
   clew show 9f3c --grep 'idempoten'
   clew show 9f3c --json | jq '.turns[].prompt'
@@ -34,6 +35,7 @@ Examples:
 @click.command("show", epilog=_EXAMPLES)
 @click.argument("session", metavar="S")
 @click.option("--turn", "turn_range", metavar="N[-M]", help="Only turn N, or the turns from N to M.")
+@click.option("--last", "newest", metavar="N", type=click.IntRange(min=1), help="Only the last N turns.")
 @click.option("--at", metavar="UUID", help="The way to one line, and nothing after it.")
 @click.option(
     "--branch", metavar="B", help="The way to the end of a branch: its number in clew tree, or its id."
@@ -47,6 +49,7 @@ def command(
     common: Shared,
     session: str,
     turn_range: str | None,
+    newest: int | None,
     at: str | None,
     branch: str | None,
     agents: bool,
@@ -68,10 +71,12 @@ def command(
 
     if at is not None and branch is not None:
         raise UsageError("--at and --branch each name a way of their own", hint="give one of them")
+    if turn_range is not None and newest is not None:
+        raise UsageError("--turn and --last each choose turns", hint="give one of them")
     first, last = _range(turn_range)
     pattern = None if grep is None else Pattern(grep)
     opened = open_reading(common.roots, session, with_agents=not common.is_data)
-    reading = read_turns(opened, at=at, branch=branch, first=first, last=last)
+    reading = read_turns(opened, at=at, branch=branch, first=first, last=last, newest=newest)
     places = _matching(reading, pattern, thinking=thinking)
     if common.is_data:
         from clew.faces.cli.documents import write
@@ -116,8 +121,8 @@ def _show(
     screen: Screen, reading: Reading, places: Iterator[int], choice: object, *, grep: str | None
 ) -> None:
     from clew.actions.reading import sub_agents, until_cut
-    from clew.actions.turn_documents import turn_spent
     from clew.faces.cli.reader import Choice, Reader
+    from clew.session.spending import turn_spent
 
     assert isinstance(choice, Choice)
     opened, session = reading.opened, reading.session

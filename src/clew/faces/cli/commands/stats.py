@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from clew.actions.stats import Stats
-    from clew.session.fold import Counts
+    from clew.session.inventory import Counts
 
 ON_A_TERMINAL: Final = 30
 _MOST_NAMES: Final = 12

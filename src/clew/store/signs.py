@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from clew.store.files import SessionFile, Store
 
 RECENT: Final = 600.0
-"""As in `store.live`, which is not loaded where no client says that it runs: it takes its time."""
+"""Seconds within which a change counts as a sign of life: a long turn writes nothing for minutes."""
 
 
 def signs_of_life(store: Store, *, now: float) -> Callable[[SessionFile], bool]:
     """Return what says whether a session, listed just now, is live: as `store.live` does for a list."""
     processes: Mapping[str, int] = {}
     if any(os.path.isdir(os.path.join(root, "sessions")) for root in store.roots.found):  # noqa: PTH112, PTH118  # quicker than a Path
-        from clew.store.live import running
+        from clew.store.live import running  # loaded where a client may say that it runs: it takes its time
 
         processes = running(store.roots.found)
 
