@@ -1,6 +1,6 @@
 """Every proof at its full count. Prints one closing line a step, and fails if one of them does.
 
-python scripts/soak.py [--only NAME,…]
+python scripts/soak.py [--only NAME,…] [--jobs N]
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,34 +26,40 @@ STEPS: dict[str, list[str]] = {
 }
 
 
+def run(name: str) -> tuple[str, bool]:
+    """Run a step; return its closing line, and whether it passed."""
+    print(f"== {name}", flush=True)
+    started = time.monotonic()
+    done = subprocess.Popen(
+        STEPS[name], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    last: list[str] = []
+    if done.stdout is not None:
+        for line in done.stdout:
+            print(line, end="", flush=True)
+            if line.strip():
+                last = [*last[-2:], line.strip()]
+    code = done.wait()
+    verdict = "ok" if code == 0 else f"FAILED with {code}"
+    return f"{name}: {verdict} in {time.monotonic() - started:.0f} s: " + " | ".join(last), code == 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default=",".join(STEPS), help="the steps to run, of: " + ", ".join(STEPS))
-    chosen = [name for name in parser.parse_args().only.split(",") if name]
-    closing: list[str] = []
-    failed = 0
-    for name in chosen:
-        print(f"== {name}", flush=True)
-        started = time.monotonic()
-        done = subprocess.Popen(
-            STEPS[name], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-        )
-        last: list[str] = []
-        if done.stdout is not None:
-            for line in done.stdout:
-                print(line, end="", flush=True)
-                if line.strip():
-                    last = [*last[-2:], line.strip()]
-        code = done.wait()
-        failed += code != 0
-        spent = time.monotonic() - started
-        verdict = "ok" if code == 0 else f"FAILED with {code}"
-        closing.append(f"{name}: {verdict} in {spent:.0f} s: " + " | ".join(last))
+    parser.add_argument("--jobs", type=int, default=2, help="how many steps run at a time (2)")
+    args = parser.parse_args()
+    chosen = [name for name in args.only.split(",") if name]
+    # The longest first, so that the others even out what is left.
+    order = sorted(chosen, key=list(STEPS).index, reverse=True)
+    with ThreadPoolExecutor(args.jobs) as pool:
+        found = dict(zip(order, pool.map(run, order), strict=True))
     print("\n== soak")
-    for line in closing:
-        print(line)
-    print(f"{len(chosen) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    for name in chosen:
+        print(found[name][0])
+    passed = sum(is_passed for _, is_passed in found.values())
+    print(f"{passed} passed, {len(chosen) - passed} failed")
+    return 0 if passed == len(chosen) else 1
 
 
 if __name__ == "__main__":
