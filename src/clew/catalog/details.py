@@ -6,6 +6,7 @@ Made on demand, file by file, and again only for files that changed since.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import orjson
@@ -14,14 +15,16 @@ from clew.catalog.interning import Interning
 from clew.catalog.messages import COLUMNS, Messages
 from clew.catalog.schema import DETAILS
 from clew.errors import ClewError
+from clew.format.records import Fragment, scan
+from clew.session.check import Checker
 from clew.session.growth import COUNTED
 from clew.session.rounds import inputs
+from clew.session.session import Session
 from clew.session.states import lasting_hash
 from clew.session.turns import turns
 from clew.session.usage import FileUsage
-from clew.store.reader import open_session
 from clew.store.source import FileSource
-from clew.tables.rows import Home, message_rows, problem_rows
+from clew.tables.rows import Home, found_problems, message_rows
 from clew.tables.schema import TABLES
 from clew.tables.work_rows import call_rows, file_rows, turn_rows
 
@@ -29,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from clew.catalog.database import Database
-    from clew.session.session import Session
 
 _INSERT: Final[Mapping[str, str]] = {
     name: f"INSERT INTO {name}_of VALUES ({', '.join('?' * len(TABLES[name].names))})"  # noqa: S608
@@ -55,12 +57,8 @@ class Details:
             path = os.fsdecode(path)
             home = Home(session_id, os.fsdecode(name).removeprefix("agent-") if kind else None)
             try:
-                session = open_session(path)
-                try:
-                    self._write(source, path, home, session)
-                finally:
-                    if isinstance(session.source, FileSource):
-                        session.source.close()
+                with FileSource(path) as file:
+                    self._write(source, path, home, file)
             except ClewError:
                 self._clear(source)
             self._database.execute("UPDATE source SET details = ? WHERE id = ?", (cursor, source))
@@ -69,30 +67,48 @@ class Details:
         for name in DETAILS:
             self._database.execute(f"DELETE FROM {name}_of WHERE source = ?", (source,))  # noqa: S608
 
-    def _write(self, source: int, path: str, home: Home, session: Session) -> None:
+    def _write(self, source: int, path: str, home: Home, file: FileSource) -> None:
+        session = self._checked(source, path, home, file)
         cut = turns(session)
         self._insert("turns", source, turn_rows(session, home, found=cut))
         self._insert("calls", source, call_rows(session, home, found=cut))
         self._insert("files", source, file_rows(session, home, found=cut))
-        self._insert("problems", source, problem_rows(session, home))
+        del cut  # of a session of a million lines that is much
         self._write_inputs(source, session)
         self._write_ends(source, path, home, session)
+
+    def _checked(self, source: int, path: str, home: Home, file: FileSource) -> Session:
+        """Write what is wrong with a file; the lines are gone through once for that and for their table."""
+        name = Path(path).stem
+        checker = Checker(name=name, source=file)
+        fragments: list[Fragment] = []
+        for item in scan(file):
+            checker.add(item)
+            if isinstance(item, Fragment):
+                fragments.append(item)
+        session = Session(file, checker.table, fragments, name=name)
+        self._insert("problems", source, found_problems(checker, session, home))
+        return session
 
     def _insert(self, name: str, source: int, rows: Iterable[tuple[object, ...]]) -> None:
         self._database.executemany(_INSERT[name], [(source, *row[1:]) for row in rows])  # pyright: ignore[reportArgumentType]  # cells of the tables
 
     def _write_inputs(self, source: int, session: Session) -> None:
         """Write what each user entry is, which depends on the lines before and after it."""
-        lines = self._database.execute(
+        known = self._database.execute(
             "SELECT e.offset, e.id FROM span p CROSS JOIN entry e ON e.id BETWEEN p.first AND p.last "
-            "WHERE p.source = ?",
+            "WHERE p.source = ? ORDER BY p.first, e.id",
             (source,),
         )
-        ids: dict[int, int] = dict(lines.fetchall())
+        lines = iter(known)
         rows: list[tuple[int, int]] = []
+        offset, line = -1, 0
         for told in inputs(session):
-            line = ids.get(session.table.offset[told.row])
-            if line is not None:
+            # Both go through the file from its beginning to its end.
+            wanted = session.table.offset[told.row]
+            while offset < wanted and (found := next(lines, None)) is not None:
+                offset, line = found
+            if offset == wanted:
                 rows.append((self._names.name(orjson.dumps([told.kind, told.round]).decode()), line))
         self._database.executemany("UPDATE entry SET input = ? WHERE id = ?", rows)
 

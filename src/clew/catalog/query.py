@@ -15,7 +15,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from clew.catalog.tokens import LONGEST, Words, pieces
+from clew.catalog.tokens import LONGEST, Sought, Words, blocks, is_wordless, pieces
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ Range = tuple[int, int]
 """From and to, in characters of a text."""
 
 ENOUGH: Final = 12
-"""Places in a text after which no more are looked for: a text may hold a word a million times."""
+"""Places of several words after which no more are looked for: a text may hold one a million times. Of one
+word those in the first stretch that has it will do."""
 
 DEEPEST: Final = 10
 """How far parentheses may nest; FTS5's own parser ends at a hundred marks."""
@@ -359,28 +360,35 @@ def _places(text: str, phrases: Sequence[Phrase], *, is_all: bool) -> dict[Phras
     terms = {term for phrase in phrases for term in phrase.terms}
     plain = [term for term in terms if term.isascii()]
     others = [term for term in terms if not term.isascii()]
+    sought = Sought(terms)
     reach = max(len(phrase.terms) for phrase in phrases) - 1
     found: dict[Phrase, list[Range]] = {}
     before: list[Token] = []
     """The last words before a stretch: a row may begin there."""
-    for piece in pieces(text):
-        if not piece.may_hold(plain, others):
-            if not piece.is_wordless():
+    enough = ENOUGH if len(phrases) > 1 else 1
+    for base, block, mended in blocks(text):
+        if not sought.may_be_in(mended):
+            if not is_wordless(block):
                 before = []
             continue
-        words = Words(piece)
-        folded = [token.folded for token in before] + words.folded if before else words.folded
-        for phrase in phrases:
-            for first in _starts(phrase, folded):
-                last = first + len(phrase.terms) - 1 - len(before)
-                if last >= 0:  # else it was found with the stretch before
-                    start = (before[first] if first < len(before) else words[first - len(before)]).start
-                    found.setdefault(phrase, []).append((start, _end(phrase, words[last])))
-        if not is_all and len(found) == len(phrases) and sum(map(len, found.values())) >= ENOUGH:
+        for piece in pieces(block):
+            if not piece.may_hold(plain, others):
+                if not piece.is_wordless():
+                    before = []
+                continue
+            words = Words(piece._replace(start=base + piece.start))
+            folded = [token.folded for token in before] + words.folded if before else words.folded
+            for phrase in phrases:
+                for first in _starts(phrase, folded):
+                    last = first + len(phrase.terms) - 1 - len(before)
+                    if last >= 0:  # else it was found with the stretch before
+                        start = (before[first] if first < len(before) else words[first - len(before)]).start
+                        found.setdefault(phrase, []).append((start, _end(phrase, words[last])))
+            if reach:
+                new = range(max(0, len(words) - reach), len(words))
+                before = (before + [words[index] for index in new])[-reach:]
+        if not is_all and len(found) == len(phrases) and sum(map(len, found.values())) >= enough:
             break
-        if reach:
-            new = range(max(0, len(words) - reach), len(words))
-            before = (before + [words[index] for index in new])[-reach:]
     return found
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, cast
 import apsw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 TOKENIZER: Final = "unicode61 remove_diacritics 2"
 """FTS5's `tokenize` option for the index."""
@@ -27,6 +27,9 @@ LONGEST: Final = 32_768
 
 _STEP: Final = 1 << 12
 """How many characters are cut at a time: what holds no word that is looked for is passed over at once."""
+
+_BLOCK: Final = 1 << 8
+"""How many characters are looked at together before each word is."""
 
 _SPACELESS: Final = (
     "\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecf\u0edc-\u0edf"  # Thai, Lao
@@ -47,6 +50,9 @@ _MENDED: Final = "[\u0900-\u17ff\ud800-\udfff]"
 
 _BREAK: Final = r"[\x00-/:-@\[-`{-\x7f]"
 """Characters that are never part of a word."""
+
+_GAP: Final = f"{_BREAK[:-1]}\u3000-\u3003\u3008-\u3011\uff01-\uff0f\uff1a-\uff20\uff5b-\uff65]"
+"""The same, with the punctuation of Chinese and Japanese."""
 
 _ACCENTED: Final = "[\u00c0-\u024f\u0300-\u036f\u1e00-\u1eff\u212a\u212b]"
 """Characters that FTS5 takes for an ASCII letter, or leaves out inside a word."""
@@ -109,7 +115,12 @@ class Piece(NamedTuple):
 
     def is_wordless(self) -> bool:
         """Say whether there is surely no word here."""
-        return _compiled(_LETTER).search(self.text) is None
+        return is_wordless(self.text)
+
+
+def is_wordless(text: str) -> bool:
+    """Say whether there is surely no word in a text."""
+    return _compiled(_LETTER).search(text) is None
 
 
 class Words:
@@ -177,6 +188,49 @@ def pieces(text: str) -> Iterator[Piece]:
             yield Piece(mended[begin : min(stop + 1, end)], begin, stop - begin)
         at = end
     yield from _steps(mended, at, len(mended))
+
+
+class Sought:
+    """Words that are looked for, all folded: a quick look whether one may be in a text at all."""
+
+    __slots__ = ("_is_any", "_plain", "_spaceless")
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        found = set(terms)
+        self._plain = [term for term in found if term.isascii()]
+        others = [term for term in found if not term.isascii()]
+        run = _compiled(_RUN)
+        self._spaceless = [term for term in others if run.fullmatch(term) is not None]
+        self._is_any = len(self._spaceless) < len(others)
+        """There are words whose letters may be written in other ways."""
+
+    def may_be_in(self, text: str) -> bool:
+        """Say whether one of the words may be here; never wrong about a No. Marks must be mended."""
+        if text.isascii():
+            lowered = text.lower()
+            return any(word in lowered for word in self._plain)
+        if self._is_any or any(word in text for word in self._spaceless):
+            return True
+        if not self._plain:
+            return False
+        lowered = text.lower()
+        if any(word in lowered for word in self._plain):
+            return True
+        return _compiled(_ACCENTED).search(text) is not None
+
+
+def blocks(text: str) -> Iterator[tuple[int, str, str]]:
+    """Cut a text into blocks that no word lies across: where each begins, and it as it is and mended."""
+    mended = text if text.isascii() else _mend(text)
+    start, end = 0, len(mended)
+    while start < end:
+        stop = end
+        gap = _compiled(_GAP).search(mended, start + _BLOCK) if end - start > _BLOCK else None
+        if gap is not None:
+            stop = gap.start()
+        block = mended[start:stop]
+        yield start, block if mended is text else text[start:stop], block
+        start = stop
 
 
 def _steps(text: str, start: int, end: int) -> Iterator[Piece]:

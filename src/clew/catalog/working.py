@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from clew.catalog.collector import collector_at_rest
 from clew.catalog.indexing import Indexer
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from clew.catalog.options import Options, Stage
     from clew.catalog.sources import Share
     from clew.store.files import Skipped
+
+
+_SMALL_CACHE_KB: Final = 4 << 10
 
 
 class Teller(Protocol):
@@ -102,6 +105,9 @@ def _read_details(database: Database, report: Teller, *, batch: int) -> None:
         return
     from clew.catalog.details import Details  # with all that whole sessions need
 
+    # Whole sessions are held here, and little is read twice: the memory is better left to them.
+    database.pragma("cache_size", -_SMALL_CACHE_KB)
+    database.execute("PRAGMA shrink_memory")
     database.execute("BEGIN IMMEDIATE")
     details = Details(database)
     taken = 0

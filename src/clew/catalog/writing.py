@@ -126,8 +126,8 @@ class Writing:
             self.flush()
 
     def _record(self, item: Record) -> None:
-        if self._table is not None:
-            self._table.add(item)
+        if self._table is not None and self._table.add(item) >= _LAID_OUT:
+            self._table = None  # so many that it would be held for nothing
         row = entry_row(item, self._home)
         number = self._ids.take()
         flags = IS_ABRIDGED if item.is_abridged else 0

@@ -55,6 +55,7 @@ __all__ = [
     "entry_row",
     "entry_rows",
     "file_rows",
+    "found_problems",
     "json_list",
     "message_row",
     "message_rows",
@@ -107,6 +108,11 @@ def problem_rows(session: Session, home: Home, *, is_live: bool = False) -> Iter
     checker = Checker(name=session.name, is_live=is_live, source=session.source)
     for item in scan(session.source):
         checker.add(item)
+    return found_problems(checker, session, home)
+
+
+def found_problems(checker: Checker, session: Session, home: Home) -> Iterator[ProblemRow]:
+    """Make the rows of what a checker found that has seen all of a session."""
     return (problem_row(one, home) for one in _finished(checker, session).problems)
 
 
