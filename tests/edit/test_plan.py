@@ -56,6 +56,7 @@ def test_any_steps_give_what_a_plain_weaver_gives(seed: int) -> None:
     plan = FilePlan(session, "x.jsonl", decide=steps.__getitem__, before=before, at_end=end)
     found = woven(plan)
     assert found == woven(plan)
+    assert Plan((plan,)).counts().bytes_after == len(found)
 
     expected = data[: plan.preamble]
     for item in plan.items():
@@ -90,3 +91,18 @@ def test_what_stands_before_the_first_record_stays() -> None:
     assert woven(plan) == b"\xef\xbb\xbf\n{}\n"
     assert woven(FilePlan(Session.read(b"\n\n"), "x")) == b"\n\n"
     assert woven(FilePlan(Session.read(b""), "x", at_end=[Add(b"{}", "t")])) == b"{}\n"
+
+
+def test_a_plan_counts_what_it_does() -> None:
+    steps: list[Step] = [KEEP, Patch(b"{}", "t"), Drop("t"), KEEP]
+    plan = FilePlan(
+        Session.read(LINES),
+        "x",
+        decide=steps.__getitem__,
+        before={0: [Add(b"{}", "t")]},
+        at_end=[Add(b"[]", "t")],
+    )
+    counts = Plan((plan,)).counts()
+    assert counts[:4] == (2, 1, 1, 2)
+    assert counts.bytes_before == len(LINES)
+    assert counts.bytes_after == len(woven(plan))

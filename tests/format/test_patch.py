@@ -12,7 +12,16 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clew.format.decode import decode
-from clew.format.patch import NoSuchPathError, Path, remove, replace, replace_bytes, span, value_at
+from clew.format.patch import (
+    NoSuchPathError,
+    Path,
+    map_strings,
+    remove,
+    replace,
+    replace_bytes,
+    span,
+    value_at,
+)
 from tests.format.samples import json_values
 from tests.fuzz.lines import corpus
 
@@ -170,3 +179,54 @@ def test_a_long_record_and_a_deep_path_take_linear_time() -> None:
     deep = b'{"a":' * 50_000 + b"7" + b"}" * 50_000
     assert value_at(deep, ("a",) * 50_000) == b"7"
     assert process_time() - started < 10
+
+
+# --- many strings at once -----------------------------------------------------------------------------------
+
+_leaves = st.none() | st.booleans() | st.integers() | st.text(max_size=6)
+_trees = st.recursive(
+    _leaves,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from("abcé\n"), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def _mapped(value: Any, path: tuple[str | int, ...], skip: set[tuple[str | int, ...]]) -> Any:
+    if path in skip:
+        return value
+    if isinstance(value, str):
+        return _louder(path, value) or value
+    if isinstance(value, list):
+        return [_mapped(one, (*path, at), skip) for at, one in enumerate(cast("list[Any]", value))]
+    if isinstance(value, dict):
+        return {key: _mapped(one, (*path, key), skip) for key, one in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def _louder(path: tuple[str | int, ...], text: str) -> str | None:
+    return f"{text}!{len(path)}" if len(text) % 2 else None
+
+
+@given(
+    record=st.dictionaries(st.sampled_from("abcé\n"), _trees, max_size=4),
+    skip=st.sets(
+        st.tuples(st.sampled_from("abc")) | st.tuples(st.sampled_from("abc"), st.sampled_from("abc"))
+    ),
+    is_ascii=st.booleans(),
+    indent=st.none() | st.just(1),
+)
+def test_strings_are_changed_where_they_are_values_and_nowhere_else(
+    record: dict[str, Any], skip: set[tuple[str | int, ...]], is_ascii: bool, indent: int | None
+) -> None:
+    raw = json.dumps(record, ensure_ascii=is_ascii, indent=indent).encode("utf-8", "surrogatepass")
+    found = map_strings(raw, _louder, skip=skip)
+    assert json.loads(found.decode("utf-8", "surrogatepass")) == _mapped(record, (), skip)
+    assert map_strings(raw, lambda _path, _text: None) is raw
+
+
+def test_every_byte_but_those_of_the_strings_stays() -> None:
+    raw = b' { "a" : "old" , "a":"old","k":{"a":[1.50,"old",{"x":"old"}]},"t":"say \\"old\\""} \r'
+    found = map_strings(raw, lambda _path, text: "new" if text == "old" else None, skip={("k", "a", 2)})
+    assert found == raw.replace(b'"old"', b'"new"', 3)
+    assert map_strings(b"[1", lambda _path, _text: "x") == b"[1"
+    assert map_strings(b"17", lambda _path, _text: "x") == b"17"

@@ -11,6 +11,7 @@ up to where the next one begins, line ending and all.
 from __future__ import annotations
 
 from heapq import merge
+from operator import add
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -232,21 +233,38 @@ class Plan(NamedTuple):
 
     def counts(self) -> Counts:
         """Go through all lines and count."""
-        kept = patched = dropped = added = before = after = 0
+        found = Counts()
         for file in self.files:
-            before += file.session.source.size
-            after += file.session.source.size
-            for item, step in file.steps():
-                match step:
-                    case Keep():
-                        kept += 1
-                    case Patch():
-                        patched += 1
-                        after += len(step.data) - (item.length if item is not None else 0)
-                    case Drop():
-                        dropped += 1
-                        after -= item.end - item.offset if item is not None else 0
-                    case Add():
-                        added += 1
-                        after += len(step.data) + 1
-        return Counts(kept, patched, dropped, added, before, after)
+            found = Counts(*map(add, found, _count(file)))
+        return found
+
+
+def _count(file: FilePlan) -> Counts:
+    kept = patched = dropped = added = 0
+    source = file.session.source
+    after = source.size
+    end = file.preamble
+    """Where what was written last ends in the old file."""
+    is_open: bool | None = None
+    """Whether the line written last has no ending yet; None for as the old file has it there."""
+    for item, step in file.steps():
+        match step:
+            case Keep():
+                kept += 1
+            case Patch():
+                patched += 1
+                after += len(step.data) - (item.length if item is not None else 0)
+            case Drop():
+                dropped += 1
+                after -= item.end - item.offset if item is not None else 0
+            case Add():
+                added += 1
+                if is_open is None:
+                    is_open = end > 0 and source.read(end - 1, 1) != b"\n"
+                after += len(step.data) + 1 + is_open
+                is_open = False
+        if item is not None and not isinstance(step, Drop):
+            end = item.end
+            is_bare = isinstance(step, Patch) and item.end == item.offset + item.length
+            is_open = True if is_bare else None
+    return Counts(kept, patched, dropped, added, source.size, after)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 from clew.format.decode import encode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Collection, Sequence
 
 Path = tuple[str | int, ...]
 """Keys and indexes from the outermost object inwards: `("message", "content", 0, "text")`."""
@@ -26,6 +26,7 @@ _CLOSE: Final = frozenset(b"}]")
 _COMMA: Final = ord(",")
 _COLON: Final = ord(":")
 _OBJECT: Final = ord("{")
+_QUOTE: Final = ord('"')
 
 
 class NoSuchPathError(LookupError):
@@ -212,3 +213,83 @@ def _is_key(token: bytes, wanted: str | int) -> bool:
         return cast("object", json.loads(text)) == wanted
     except ValueError:
         return False
+
+
+def map_strings(
+    raw: bytes,
+    change: Callable[[Path, str], str | None],
+    *,
+    skip: Collection[Path] = (),
+) -> bytes:
+    """Put other strings in the place of some, in one pass; every other byte stays as it is.
+
+    `change` is given each string that is a value, with its path, and returns another or None. What lies at a
+    path in `skip`, and below it, is passed over.
+    """
+    kept: list[bytes] = []
+    at = below = 0
+    levels: list[_Place] = []
+    for token in _TOKEN.finditer(raw):
+        start = token.start()
+        mark = raw[start]
+        if below:
+            below += (mark in _OPEN) - (mark in _CLOSE)
+        elif mark in _OPEN:
+            if levels and tuple(level.key for level in levels) in skip:
+                below = 1
+            else:
+                levels.append(_Place(mark == _OBJECT))
+        elif mark in _CLOSE:
+            levels.pop()
+        elif not levels:
+            break  # no record
+        elif mark == _COMMA:
+            levels[-1].go_on()
+        elif mark == _COLON:
+            levels[-1].is_value = True
+        elif mark == _QUOTE and levels[-1].is_value:
+            new = _changed(raw[start : token.end()], tuple(level.key for level in levels), change, skip)
+            if new is not None:
+                kept += (raw[at:start], new)
+                at = token.end()
+        elif mark == _QUOTE:
+            levels[-1].key = _text(raw[start : token.end()])
+    return b"".join((*kept, raw[at:])) if kept else raw
+
+
+class _Place:
+    """Where in a container the next value stands."""
+
+    __slots__ = ("is_object", "is_value", "key")
+
+    def __init__(self, is_object: bool) -> None:
+        self.is_object = is_object
+        self.is_value = not is_object
+        self.key: str | int = "" if is_object else 0
+
+    def go_on(self) -> None:
+        """Take note of a comma."""
+        if isinstance(self.key, int):
+            self.key += 1
+        else:
+            self.is_value = False
+
+
+def _changed(
+    token: bytes, path: Path, change: Callable[[Path, str], str | None], skip: Collection[Path]
+) -> bytes | None:
+    if path in skip:
+        return None
+    new = change(path, _text(token))
+    return None if new is None else encode(new)
+
+
+def _text(token: bytes) -> str:
+    text = token.decode("utf-8", "surrogateescape")
+    if "\\" not in text:
+        return text[1:-1]
+    try:
+        found = cast("object", json.loads(text, strict=False))
+    except ValueError:
+        return text[1:-1]
+    return found if isinstance(found, str) else text[1:-1]
