@@ -27,8 +27,7 @@ Range = tuple[int, int]
 """From and to, in characters of a text."""
 
 ENOUGH: Final = 12
-"""Places of several words after which no more are looked for: a text may hold one a million times. Of one
-word those in the first stretch that has it will do."""
+"""Places in a text after which no more are looked for: it may hold a word a million times."""
 
 DEEPEST: Final = 10
 """How far parentheses may nest; FTS5's own parser ends at a hundred marks."""
@@ -365,7 +364,6 @@ def _places(text: str, phrases: Sequence[Phrase], *, is_all: bool) -> dict[Phras
     found: dict[Phrase, list[Range]] = {}
     before: list[Token] = []
     """The last words before a stretch: a row may begin there."""
-    enough = ENOUGH if len(phrases) > 1 else 1
     for base, block, mended in blocks(text):
         if not sought.may_be_in(mended):
             if not is_wordless(block):
@@ -387,7 +385,7 @@ def _places(text: str, phrases: Sequence[Phrase], *, is_all: bool) -> dict[Phras
             if reach:
                 new = range(max(0, len(words) - reach), len(words))
                 before = (before + [words[index] for index in new])[-reach:]
-        if not is_all and len(found) == len(phrases) and sum(map(len, found.values())) >= enough:
+        if not is_all and len(found) == len(phrases) and sum(map(len, found.values())) >= ENOUGH:
             break
     return found
 
