@@ -14,7 +14,7 @@ import pytest
 from clew.errors import ChangedOnDiskError
 from clew.store.disk import DISK, Disk
 from clew.store.source import FileSource
-from clew.store.writer import NotWrittenError, Stamp, clean, write_in_place, write_new
+from clew.store.writer import NotCarriedError, NotWrittenError, Stamp, clean, write_in_place, write_new
 from tests.store.lines import put
 
 if TYPE_CHECKING:
@@ -247,6 +247,8 @@ def test_a_disk_that_fails_at_any_call_leaves_the_old_file_or_the_new_one(tmp_pa
                 in_place(path, disk)
             except NotWrittenError:
                 assert path.read_bytes() == OLD
+                # Only a disk that fails for ever cannot even tidy up.
+                assert for_ever or names(folder) == {"x.jsonl"}
             else:
                 assert path.read_bytes() == NEW
                 assert (folder / "x.jsonl.backup").read_bytes() == OLD
@@ -364,6 +366,33 @@ def test_an_unfinished_end_comes_over_too(tmp_path: Path) -> None:
     )
     assert path.read_bytes() == NEW + b'{"late":1}\n{"torn'
     assert (written.carried, written.is_quiet) == (17, True)
+
+
+def test_what_cannot_be_carried_over_is_said_to_be_in_the_backup(tmp_path: Path) -> None:
+    class NoEnd(FailingDisk):
+        def open_end(self, path: str) -> int:
+            raise OSError(errno.EACCES, "Permission denied", path)
+
+    path = put(tmp_path / "x.jsonl", OLD)
+    backup = tmp_path / "b"
+
+    def sleep(_seconds: float) -> None:
+        with backup.open("ab") as file:
+            file.write(b"{}\n")
+
+    with pytest.raises(NotCarriedError, match="in its backup only") as raised:
+        write_in_place(
+            str(path),
+            PIECES,
+            expected=stamp(path),
+            backup=str(backup),
+            disk=NoEnd(),
+            sleep=sleep,
+            clock=_Clock(),
+        )
+    assert raised.value.hint == f"the backup is {backup}"
+    assert path.read_bytes() == NEW
+    assert backup.read_bytes() == OLD + b"{}\n"
 
 
 def test_somebody_who_never_stops_writing_is_told_of(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 _MANY: Final = 1_000
-"""Rows from which on it is no gain to ask for them one by one."""
+"""Rows from which on it is no gain to ask for some instead of all."""
 
 
 def list_best(

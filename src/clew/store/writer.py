@@ -44,6 +44,20 @@ class NotWrittenError(ClewError):
         self.cause = cause
 
 
+class NotCarriedError(ClewError):
+    """A file was replaced, but what somebody added to the old one meanwhile could not be carried over."""
+
+    code = "not-carried"
+
+    def __init__(self, path: str, backup: str, cause: str) -> None:
+        super().__init__(
+            f"{path} was replaced, but what was added to it meanwhile is in its backup only: {cause}",
+            hint=f"the backup is {backup}",
+        )
+        self.path = path
+        self.backup = backup
+
+
 class Written(NamedTuple):
     """What came of writing."""
 
@@ -136,6 +150,7 @@ def write_in_place(
         try:
             disk.replace(temporary, path)
         except OSError as error:
+            _drop(backup, disk)  # it is a second name of what is still there
             raise NotWrittenError(path, reason(error)) from error
     except BaseException:
         _drop(temporary, disk)
@@ -257,7 +272,7 @@ def _drain(
                 # Whole lines only: the rest of one comes with the next step.
                 data = data[: data.rfind(b"\n") + 1]
                 if data:
-                    _append(path, data, disk)
+                    _append(path, backup, data, disk)
                     at += len(data)
                 last = clock()
         if clock() - began > _LONGEST:
@@ -266,12 +281,12 @@ def _drain(
     with FileSource(backup) as source:
         if source.size > at:  # an end without a line ending, that nobody finished
             data = source.read(at, source.size - at)
-            _append(path, data, disk)
+            _append(path, backup, data, disk)
             at += len(data)
     return at - start, True
 
 
-def _append(path: str, data: bytes, disk: Disk) -> None:
+def _append(path: str, backup: str, data: bytes, disk: Disk) -> None:
     try:
         descriptor = disk.open_end(path)
         try:
@@ -280,5 +295,4 @@ def _append(path: str, data: bytes, disk: Disk) -> None:
         finally:
             disk.close(descriptor)
     except OSError as error:
-        where = f"what was added meanwhile is in the backup only: {reason(error)}"
-        raise NotWrittenError(path, where) from error
+        raise NotCarriedError(path, backup, reason(error)) from error
