@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from clew.catalog.catalog import Catalog, Options
 from clew.catalog.query import parse
-from clew.catalog.searching import Asked, Search, stands
+from clew.catalog.searching import Asked, Layouts, Search
 from clew.catalog.sources import SESSION
 from clew.session.layout import Layout
 from clew.store.reader import open_session
@@ -32,7 +32,7 @@ def told(catalog: Catalog) -> dict[tuple[str, int], object]:
     with catalog.reading() as database:
         found = Search(database, Asked(parse(EVERYTHING))).lines()
         return {
-            (line.source.path, line.offset): stands(database, line)
+            (line.source.path, line.offset): Layouts(database).stands(line)
             for line in found
             if line.source.kind == SESSION
         }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clew.catalog.tokens import LONGEST, Piece, Words, pieces, prepare, tokens
+from clew.catalog.tokens import LONGEST, Piece, Words, is_spaceless, pieces, prepare, tokens
 from tests.catalog.full_text import Index
 
 ALPHABET = (
@@ -97,6 +97,22 @@ def test_the_quick_look_knows_every_character_that_may_be_an_ascii_letter() -> N
             ]
             assert hiding
             assert all(piece.may_hold(["zz"], []) for piece in hiding)
+
+
+def test_no_letter_of_a_script_without_spaces_is_written_in_two_ways() -> None:
+    """So the characters themselves can be looked for: all of Unicode."""
+    codes = [code for code in range(0x80, sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+    letters = 0
+    for begin in range(0, len(codes), 4096):
+        characters = [chr(code) for code in codes[begin : begin + 4096] if is_spaceless(chr(code))]
+        found = Words(Piece("\n".join(characters), 0, 0)).folded
+        letters += len(found)
+        marks = [one for one in characters if one not in set(found)]
+        assert [one for one in characters if one not in marks] == found
+        assert not Words(Piece("\n".join(marks), 0, 0)).folded
+    assert letters > 80_000
+    elsewhere = "\n".join(chr(code) for code in codes if not is_spaceless(chr(code)))
+    assert not any(is_spaceless(word) for word in Words(Piece(elsewhere, 0, 0)).folded)
 
 
 @settings(max_examples=500)

@@ -147,12 +147,13 @@ class IndexSearch:
     """One search by the index."""
 
     def __init__(self, database: Database, asked: Wish, query: Query, store: Store, listing: Listing) -> None:
-        from clew.catalog.searching import count_sessions
+        from clew.catalog.searching import Layouts, count_sessions
 
         self._database = database
         self._asked = asked
         self._query = query
         self._abouts: dict[str, About | None] = {}
+        self._layouts = Layouts(database)
         self._owners = self._chosen(store, listing)
         self.searched = count_sessions(database) if self._owners is None else len(self._owners)
         self._count: Callable[[], tuple[int, bool]] = lambda: (0, True)
@@ -237,12 +238,11 @@ class IndexSearch:
         return lines.tool_of_output(line) if is_asked and line.is_output else None
 
     def _hit(self, line: Line, match: Match, tool: str | None) -> Hit:
-        from clew.catalog.searching import stands
         from clew.catalog.snippets import snippet
         from clew.catalog.sources import AGENT, SESSION
 
         source, facts = line.source, match.facts
-        placed = stands(self._database, line) if source.kind == SESSION else None
+        placed = self._layouts.stands(line) if source.kind == SESSION else None
         place, turn = placed or (None, None)
         role = facts.role
         if role is None and place is not None:

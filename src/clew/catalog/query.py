@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal
 
-from clew.catalog.tokens import LONGEST, Sought, Words, blocks, is_wordless, pieces
+from clew.catalog.tokens import LONGEST, Sought, Words, blocks, is_spaceless, is_wordless, pieces
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
@@ -356,6 +357,39 @@ def _proof(node: Node, there: set[Phrase]) -> list[Phrase] | None:
 
 def _places(text: str, phrases: Sequence[Phrase], *, is_all: bool) -> dict[Phrase, list[Range]]:
     """Return where each phrase is in a text; not all places where each has been found and there are many."""
+    direct = {phrase: joined for phrase in phrases if (joined := _joined(phrase)) is not None}
+    found = {phrase: places for phrase, joined in direct.items() if (places := _occurrences(text, joined))}
+    if rest := [phrase for phrase in phrases if phrase not in direct]:
+        found |= _worded(text, rest, is_all=is_all)
+    return found
+
+
+def _joined(phrase: Phrase) -> str | None:
+    """Return the characters that pairs in a row were made of, None for other phrases.
+
+    In a script without spaces every character begins a word, and no letter is written in two ways: the words
+    are there in a row wherever the characters are.
+    """
+    terms = phrase.terms
+    if phrase.is_prefix or any(len(term) != 2 for term in terms):
+        return None
+    if any(one[1] != other[0] for one, other in pairwise(terms)):
+        return None
+    joined = terms[0] + "".join(term[1] for term in terms[1:])
+    return joined if is_spaceless(joined) else None
+
+
+def _occurrences(text: str, joined: str) -> list[Range]:
+    places: list[Range] = []
+    at = text.find(joined)
+    while at >= 0 and len(places) < ENOUGH:
+        places.append((at, at + len(joined)))
+        at = text.find(joined, at + 1)
+    return places
+
+
+def _worded(text: str, phrases: Sequence[Phrase], *, is_all: bool) -> dict[Phrase, list[Range]]:
+    """Do it word by word."""
     terms = {term for phrase in phrases for term in phrase.terms}
     plain = [term for term in terms if term.isascii()]
     others = [term for term in terms if not term.isascii()]

@@ -449,20 +449,31 @@ def _about(row: Sequence[object]) -> About:
 # --- where a line stands ------------------------------------------------------------------------------------
 
 
-def stands(database: Database, line: Line) -> tuple[Place, int | None] | None:
-    """Return where a line of a session stands, and in which turn; None where that was not worked out."""
-    shard = line.source.shard
-    rows = database.execute(
-        "SELECT l.runs, (SELECT min(first) FROM {s}.span p WHERE p.source = f.id) "
-        "FROM {s}.layout l JOIN {s}.source f ON f.id = l.source AND f.cursor = l.cursor "
-        "WHERE l.source = ?".replace("{s}", f"s{shard}"),
-        (line.source.id,),
-    )
-    row = rows.fetchone()
-    if row is None:
-        return None
-    # Plain lists, which are made a few times as quickly as anything with a name.
-    return Runs(msgspec.msgpack.decode(row[0])).at(line.id - row[1])
+class Layouts:
+    """Where lines of sessions stand; each file is asked about once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._known: dict[tuple[int, int], tuple[Runs, int] | None] = {}
+
+    def stands(self, line: Line) -> tuple[Place, int | None] | None:
+        """Return where a line stands, and in which turn; None where that was not worked out."""
+        key = line.source.shard, line.source.id
+        if key not in self._known:
+            self._known[key] = self._layout(*key)
+        known = self._known[key]
+        return None if known is None else known[0].at(line.id - known[1])
+
+    def _layout(self, shard: int, source: int) -> tuple[Runs, int] | None:
+        rows = self._database.execute(
+            "SELECT l.runs, (SELECT min(first) FROM {s}.span p WHERE p.source = f.id) "
+            "FROM {s}.layout l JOIN {s}.source f ON f.id = l.source AND f.cursor = l.cursor "
+            "WHERE l.source = ?".replace("{s}", f"s{shard}"),
+            (source,),
+        )
+        row = rows.fetchone()
+        # Plain lists, which are made a few times as quickly as anything with a name.
+        return None if row is None else (Runs(msgspec.msgpack.decode(row[0])), row[1])
 
 
 # --- lines near a line --------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ WIDTH: Final = 160
 CUT: Final = "…"
 
 _FULL: Final = re.compile(r"\S")
+_WIDE: Final = re.compile(r"\s{2,}")
 _MOST: Final = 1000
 """How many places are weighed against one another; a text may hold a word a million times."""
 
@@ -85,37 +86,34 @@ def _word(text: str, place: Range) -> str:
 class _Places:
     """For each place in a text the place in the same text squeezed."""
 
-    __slots__ = ("_size", "_starts", "_targets", "_words")
+    __slots__ = ("_blanks", "_lead", "_lost", "_size")
 
-    def __init__(self, starts: list[int], words: list[str], targets: list[int], size: int) -> None:
-        self._starts = starts
-        self._words = words
-        self._targets = targets
+    def __init__(self, text: str, size: int) -> None:
         self._size = size
+        self._lead = lost = len(text) - len(text.lstrip())
+        self._blanks: list[Range] = []
+        """Blanks that became shorter."""
+        self._lost = [lost]
+        """How many characters fewer there are before each of them, and after the last."""
+        for blank in _WIDE.finditer(text, lost):
+            self._blanks.append(blank.span())
+            lost += blank.end() - blank.start() - 1
+            self._lost.append(lost)
 
     def __getitem__(self, at: int) -> int:
-        index = bisect_right(self._starts, at) - 1
-        if index < 0:
+        if at <= self._lead:
             return 0
-        inside, length = at - self._starts[index], len(self._words[index])
-        target = self._targets[index]
-        return target + inside if inside <= length else min(target + length + 1, self._size)
+        index = bisect_right(self._blanks, (at, 0))
+        if index and at < self._blanks[index - 1][1]:
+            at = self._blanks[index - 1][0] + 1  # the one space that is left of it
+            index -= 1
+        return min(at - self._lost[index], self._size)
 
 
 def _squeezed(text: str) -> tuple[str, _Places]:
     """Return a text with one space for every blank, and the places of one in the other."""
-    words = text.split()
-    starts: list[int] = []
-    targets: list[int] = []
-    at = size = 0
-    for word in words:
-        at = text.index(word, at)
-        starts.append(at)
-        targets.append(size)
-        at += len(word)
-        size += len(word) + 1
-    line = " ".join(words)
-    return line, _Places(starts, words, targets, len(line))
+    line = " ".join(text.split())
+    return line, _Places(text, len(line))
 
 
 def _window(line: str, focus: Range, width: int) -> Range:

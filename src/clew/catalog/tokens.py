@@ -118,6 +118,11 @@ class Piece(NamedTuple):
         return is_wordless(self.text)
 
 
+def is_spaceless(text: str) -> bool:
+    """Say whether a text is one run of a script without spaces."""
+    return _compiled(_RUN).fullmatch(text) is not None
+
+
 def is_wordless(text: str) -> bool:
     """Say whether there is surely no word in a text."""
     return _compiled(_LETTER).search(text) is None
@@ -199,8 +204,7 @@ class Sought:
         found = set(terms)
         self._plain = [term for term in found if term.isascii()]
         others = [term for term in found if not term.isascii()]
-        run = _compiled(_RUN)
-        self._spaceless = [term for term in others if run.fullmatch(term) is not None]
+        self._spaceless = [term for term in others if is_spaceless(term)]
         self._is_any = len(self._spaceless) < len(others)
         """There are words whose letters may be written in other ways."""
 
