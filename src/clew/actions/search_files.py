@@ -10,7 +10,7 @@ from clew.actions.search_values import Hit, Request, Result, Wish
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from clew.actions.raw_search import Found
     from clew.store.files import Listing, SessionFile, Store
@@ -21,8 +21,6 @@ class _Chosen(NamedTuple):
 
     sessions: list[SessionFile]
     agents: list[SessionFile]
-    owner_of: dict[str, SessionFile]
-    """By the path of a sub-agent's file the session's own."""
 
 
 def by_scan(store: Store, asked: Wish, start: Callable[[int], Callable[[int], object]] | None) -> Result:
@@ -54,10 +52,11 @@ def by_scan(store: Store, asked: Wish, start: Callable[[int], Callable[[int], ob
         [(one, None) for one in scanned.found] + [(one, owner) for one, owner in outputs.found],
         key=lambda pair: (-pair[0].ms, pair[0].path, -pair[0].offset, -pair[0].block),
     )[: request.limit]
+    owner_of = _owners(listing, [by_path[one.path] for one, _ in found if one.path in by_path])
     hits: list[Hit] = []
     for one, owner in found:
         file = by_path.get(one.path)
-        session = owner or (chosen.owner_of.get(one.path, file) if file is not None else None)
+        session = owner or (owner_of.get(one.path, file) if file is not None else None)
         hits.append(_scanned_hit(one, session, file, titles, request.width, is_output=owner is not None))
     notes = ["there was no time to read all files"] if scanned.is_partial or outputs.is_partial else []
     return Result(
@@ -80,18 +79,12 @@ def by_scan(store: Store, asked: Wish, start: Callable[[int], Callable[[int], ob
 def _chosen(store: Store, listing: Listing, request: Request) -> _Chosen:
     from clew.actions.glances import Glance, glance
     from clew.actions.listing import is_of_project
-    from clew.store.heads import group_agents
 
-    sessions = list(listing.sessions)
+    sessions, agents = list(listing.sessions), list(listing.agents)
     if request.session is not None:
         named = find_file(store, request.session, listing=listing)
         agents = [named] if named.is_agent else list(agent_files(store, named, listing=listing))
         sessions = [] if named.is_agent else [named]
-        owner_of = {agent.path: named for agent in agents if not named.is_agent}
-    else:
-        groups = group_agents(listing)
-        owner_of = {agent.path: file for file in sessions for agent in groups.of(file)}
-        agents = list(listing.agents)
     if request.project is not None:
 
         def fits(file: SessionFile) -> bool:
@@ -101,8 +94,18 @@ def _chosen(store: Store, listing: Listing, request: Request) -> _Chosen:
 
         sessions = [file for file in sessions if fits(file)]
         kept = {file.path for file in sessions}
+        owner_of = _owners(listing, agents)
         agents = [agent for agent in agents if (owner := owner_of.get(agent.path)) and owner.path in kept]
-    return _Chosen(sessions, agents, owner_of)
+    return _Chosen(sessions, agents)
+
+
+def _owners(listing: Listing, files: Iterable[SessionFile]) -> dict[str, SessionFile]:
+    """Return the sessions that sub-agents belong to, by the paths of their files."""
+    from clew.store.heads import group_agents
+
+    agents = [file for file in files if file.is_agent]
+    groups = group_agents(listing, agents)
+    return {agent.path: file for file in listing.sessions for agent in groups.of(file)} if agents else {}
 
 
 class _Titles:

@@ -250,12 +250,12 @@ class Agents:
         return self.by_session.get((session.root, session.folder, session.id), ())
 
 
-def group_agents(listing: Listing) -> Agents:
-    """Give each sub-agent to its session: by its place, else by the ids on its first lines."""
+def group_agents(listing: Listing, agents: Iterable[SessionFile] | None = None) -> Agents:
+    """Give each sub-agent, or each of some, to its session: by its place, else by the ids it begins with."""
     said = {(file.root, file.folder, file.id): file.size > 0 for file in listing.sessions}
     groups: dict[tuple[str | None, str, str], list[SessionFile]] = {}
     skipped: list[Skipped] = []
-    for agent in listing.agents:
+    for agent in listing.agents if agents is None else agents:
         owner = agent.session
         if owner is None:
             found = head(agent, tail=False)
