@@ -91,7 +91,8 @@ class Details:
         return session
 
     def _insert(self, name: str, source: int, rows: Iterable[tuple[object, ...]]) -> None:
-        self._database.executemany(_INSERT[name], [(source, *row[1:]) for row in rows])  # pyright: ignore[reportArgumentType]  # cells of the tables
+        # One by one: of a large session there are a million.
+        self._database.executemany(_INSERT[name], ((source, *row[1:]) for row in rows))  # pyright: ignore[reportArgumentType]  # cells of the tables
 
     def _write_inputs(self, source: int, session: Session) -> None:
         """Write what each user entry is, which depends on the lines before and after it."""

@@ -82,7 +82,7 @@ class _Result:
 
 def pairs(session: Session, rows: Iterable[int] | None = None) -> Pairs:
     """Pair the calls of a session, or those on `rows`, with their results."""
-    wanted = list(range(len(session)) if rows is None else rows)
+    wanted = range(len(session)) if rows is None else list(rows)
     flags = session.table.flags
     results, unnamed, doubled = _results(session, [row for row in wanted if flags[row] & TOOL_RESULT])
     calls: list[Call] = []
