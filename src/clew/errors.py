@@ -85,3 +85,13 @@ class UsageError(ClewError):
     """The request itself makes no sense."""
 
     code = "usage"
+
+
+class RefusedError(ClewError):
+    """It would lose something that nobody asked to lose; `--force` does it all the same."""
+
+    code = "refused"
+    exit_code = 4
+
+    def __init__(self, message: str, *, hint: str | None = "--force does it all the same") -> None:
+        super().__init__(message, hint=hint)

@@ -447,13 +447,16 @@ def test_ctrl_c_ends_a_query(root: Path) -> None:
     )
     command = [sys.executable, "-m", "clew", "sql", "--jsonl", "--root", str(root), query]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline()  # it runs, and what comes next has no end
-        time.sleep(0.3)
-        assert process.poll() is None
-        os.kill(process.pid, signal.SIGINT)
-        process.communicate(timeout=10)
-        assert process.returncode in (130, -signal.SIGINT)
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline()  # it runs, and what comes next has no end
+            time.sleep(0.3)
+            assert process.poll() is None
+            os.kill(process.pid, signal.SIGINT)
+            process.communicate(timeout=10)
+            assert process.returncode in (130, -signal.SIGINT)
+        finally:
+            process.kill()  # else it would run for ever
 
 
 # --- other shapes -------------------------------------------------------------------------------------------

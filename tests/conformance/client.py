@@ -64,6 +64,9 @@ class Sent:
     requests: tuple[Request, ...]
     """Everything the client asked of the stand-in, side requests too."""
 
+    refusals: tuple[str, ...] = ()
+    """What a strict stand-in refused, in the words of the API."""
+
 
 def install(version: str = VERSION) -> Client:
     """Find a version of the client in the cache, or install it there."""
@@ -109,14 +112,27 @@ def _install(version: str, folder: Path) -> None:
 
 
 def resume(
-    client: Client, data: bytes, *, session_id: str | None = None, model: str = MODEL, timeout: float = 60
+    client: Client,
+    data: bytes,
+    *,
+    session_id: str | None = None,
+    model: str = MODEL,
+    timeout: float = 60,
+    strict: bool = False,
+    trusted: Sequence[Mapping[str, object]] = (),
 ) -> Sent:
-    """Let the client resume a session file with these bytes, and return what it sent."""
+    """Let the client resume a session file with these bytes, and return what it sent.
+
+    With `strict` the stand-in refuses what the API refuses; thinking that is in `trusted` messages must then
+    come after what it comes after there.
+    """
     session_id = session_id or str(uuid.UUID(int=0x5EED0000000040008000000000000000))
     with (
         tempfile.TemporaryDirectory(prefix="clew-lab-", ignore_cleanup_errors=True) as folder,
-        StandIn() as api,
+        StandIn(strict=strict) as api,
     ):
+        if trusted:
+            api.trust(trusted)
         root = Path(folder).resolve()
         cwd, home, config = root / "work", root / "home", root / "config"
         project = config / "projects" / slug(str(cwd))
@@ -127,12 +143,13 @@ def resume(
         command = [*client.command, "-p", PROMPT, "--resume", session_id, "--model", model]
         words = _run(command, cwd, _environment(home, config, api.url), timeout)
         requests = api.requests
+        refusals = tuple(one.refusal.message for one in requests if one.refusal is not None)
         after = b"".join(p.read_bytes() for p in sorted(project.glob("*.jsonl")))
     sent = next((request for request in requests if is_conversation(request)), None)
     if sent is None:
-        return Sent(None, words.replace(session_id, "ID").strip(), after, requests)
+        return Sent(None, words.replace(session_id, "ID").strip(), after, requests, refusals)
     messages = cast("Sequence[Mapping[str, object]]", sent.body["messages"])
-    return Sent(tuple(messages), None, after, requests)
+    return Sent(tuple(messages), None, after, requests, refusals)
 
 
 def slug(path: str) -> str:

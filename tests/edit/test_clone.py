@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from clew.edit.clone import Agent, clone
+from clew.edit.clone import Agent, clone, up_to
 from clew.edit.ids import derive
+from clew.edit.woven import Result
 from clew.session.context import context
 from clew.session.session import Session
+from tests.conformance.generator import generate
 from tests.session.recorded import CORPUS, SCENARIOS, read
 
 if TYPE_CHECKING:
@@ -67,7 +70,8 @@ def without_ids(value: Any, known: set[str]) -> Any:
 @pytest.mark.parametrize("path", SESSIONS, ids=lambda path: "/".join(path.relative_to(CORPUS).parts[:2]))
 def test_every_recorded_session_has_a_clone_that_differs_in_ids_alone(path: Path) -> None:
     plan, files = cloned(path)
-    before = [one.session.source.read(0, one.session.source.size) for one in plan.files]
+    plans = [inner for one in plan.files for inner in one.plans]
+    before = [one.session.source.read(0, one.session.source.size) for one in plans]
     old = {one["uuid"] for data in before for one in records(data) if one.get("uuid")} | {path.stem}
     new = {derive(b"seed", one) for one in old - {path.stem}} | {NEW}
     foreign = {one["sessionId"] for data in before for one in records(data) if one.get("sessionId")}
@@ -126,3 +130,25 @@ def test_a_clone_for_another_project_works_in_its_folder() -> None:
     plan = clone(Session.read(data, name="s"), new_id="t", seed=b"x", cwd="/new")
     (record,) = records(b"".join(plan.files[0].pieces()))
     assert (record["cwd"], record["message"]["content"]) == ("/new", "/old")
+
+
+@pytest.mark.parametrize("seed", range(0, 120, 2))
+def test_a_fork_sends_what_the_session_sent_when_that_line_was_its_last(seed: int) -> None:
+    session = Session.read(generate(seed).data)
+    sent = [row for rows in context(session).rows for row in rows]
+    rows = [row for row in sent if session.row(session.entry(row).uuid or "") == row]
+    if not rows:
+        return
+    row = Random(seed).choice(rows)
+    uuid = session.entry(row).uuid
+    changes = up_to(session, row)
+    forked = Result(changes.plan("")).session
+    assert context(forked).messages == context(forked, at=uuid).messages
+    kept = {forked.entry(one).uuid for one in range(len(forked))}
+    assert uuid in kept
+    # Nothing that hangs on it stays but what is of the same message, or what that called for.
+    for one in range(row + 1, len(session)):
+        entry = session.entry(one)
+        if entry.uuid in kept and entry.parent_uuid == uuid and entry.uuid is not None:
+            same = entry.message_id is not None and entry.message_id == session.entry(row).message_id
+            assert same or entry.type == "user"

@@ -331,6 +331,37 @@ def test_a_file_whose_mode_cannot_be_set_is_not_left_open(
         os.fstat(opened[0])
 
 
+def test_a_folder_that_cannot_be_asked_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = errno.EINVAL
+
+    def refuse(_descriptor: int) -> None:
+        raise OSError(said, os.strerror(said))
+
+    monkeypatch.setattr(os, "fsync", refuse)
+    DISK.sync_folder(str(tmp_path))
+    said = errno.EIO
+    with pytest.raises(OSError, match="Input/output"):
+        DISK.sync_folder(str(tmp_path))
+    with pytest.raises(FileNotFoundError):
+        DISK.sync_folder(str(tmp_path / "nowhere"))
+
+
+def test_only_its_owner_may_read_what_was_made_private(tmp_path: Path) -> None:
+    path = put(tmp_path / "x", b"")
+    path.chmod(0o644)
+    DISK.make_private(str(path))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_a_process_left_long_ago_is_removed_though_another_has_its_id(tmp_path: Path) -> None:
+    old, new = (put(tmp_path / f".a.{os.getppid()}-{number}.clew", b"") for number in range(2))
+    own = put(tmp_path / f".a.{os.getpid()}-0.clew", b"")
+    for path in (old, own):
+        os.utime(path, (0, 0))
+    assert clean(str(tmp_path)) == [old.name]
+    assert names(tmp_path) == {new.name, own.name}
+
+
 def test_a_name_that_is_taken_by_ourselves_is_not_taken_again(tmp_path: Path) -> None:
     for number in range(3):
         put(tmp_path / f".x.jsonl.{os.getpid()}-{number}.clew", b"")

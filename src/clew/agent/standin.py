@@ -1,23 +1,32 @@
 """A stand-in for the Messages API on loopback: scripted replies, streaming, and a log of requests.
 
 It answers `POST /v1/messages` (as server-sent events when the request asks for a stream) and
-`POST /v1/messages/count_tokens`, with replies given beforehand. It checks nothing about the messages
-it is sent: that they were sent is not to say that the real API would accept them.
+`POST /v1/messages/count_tokens`, with replies given beforehand.
 
-    with StandIn([Reply((text("Hello."),))]) as api:
+    with StandIn([Reply((text("Hello."),))], strict=True) as api:
         ...  # point a client at api.url
         assert api.requests[0].body["messages"]
+        assert not api.refusals
+
+Unless it is strict it checks nothing about the messages it is sent: that they were sent is then not to say
+that the real API would accept them. A strict one refuses what the API refuses (`api_checks`), with its status
+and in its words, and thinking that does not come back as it was given out (`thinking_memory`).
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import MappingProxyType, TracebackType
 from typing import TYPE_CHECKING, Literal, Self, TypeAlias, cast
+
+from clew.agent.api_checks import Refusal, refusal
+from clew.agent.thinking_memory import ThinkingMemory
+from clew.agent.token_count import count_tokens
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,8 +42,10 @@ def text(words: str) -> Block:
     return {"type": "text", "text": words}
 
 
-def thinking(words: str, *, signature: str = "c2lnbmF0dXJl") -> Block:
-    """Make a thinking block."""
+def thinking(words: str, *, signature: str | None = None) -> Block:
+    """Make a thinking block. Left out, the signature follows from the words."""
+    if signature is None:
+        signature = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=24).hexdigest()
     return {"type": "thinking", "thinking": words, "signature": signature}
 
 
@@ -92,10 +103,18 @@ class Request:
     body: Mapping[str, object]
     """The decoded body; empty when there is none or it is not a JSON object."""
 
+    refusal: Refusal | None = None
+    """What a strict stand-in answered instead of a reply."""
+
     @property
     def is_messages(self) -> bool:
         """Whether the request asks for a message."""
         return self.method == "POST" and self.path == "/v1/messages"
+
+    @property
+    def is_count(self) -> bool:
+        """Whether the request asks how many tokens it would be."""
+        return self.method == "POST" and self.path == "/v1/messages/count_tokens"
 
 
 Answer: TypeAlias = Reply | Failure
@@ -119,16 +138,27 @@ class StandIn:
         default: Scripted = _HELLO,
         takes_script: Callable[[Request], bool] = _always,
         log: Path | None = None,
+        strict: bool = False,
+        binds_thinking: bool = True,
+        takes_empty_thinking: bool = True,
     ) -> None:
         """Answer message requests from `script`, in order, then with `default` for ever.
 
         A request that `takes_script` turns down (a client also asks for titles and the like) gets the
         default and leaves the script alone. With `log` each request is appended there as a JSON line.
+
+        A `strict` stand-in refuses what the API refuses; that uses up nothing of the script. The models
+        behind it check what was said before a thinking block (`binds_thinking`) and write signed thinking
+        without words (`takes_empty_thinking`), as the newer ones do.
         """
         self._script = iter(tuple(script))
         self._default = default
         self._takes_script = takes_script
         self._log = log
+        self._strict = strict
+        self._binds_thinking = binds_thinking
+        self._takes_empty_thinking = takes_empty_thinking
+        self._memory = ThinkingMemory()
         self._lock = threading.Lock()
         self._requests: list[Request] = []
         self._server: _Server | None = None
@@ -164,21 +194,85 @@ class StandIn:
         with self._lock:
             return tuple(self._requests)
 
+    @property
+    def refusals(self) -> tuple[Request, ...]:
+        """The requests that were refused, in the order of arrival."""
+        return tuple(request for request in self.requests if request.refusal is not None)
+
+    def trust(self, messages: Sequence[Mapping[str, object]]) -> None:
+        """Take the thinking in these messages for genuine, in its place behind just these messages.
+
+        Give it what a client sent of a session before the session was changed: thinking that is then sent
+        with anything else before it, or with other words, is refused. Thinking never heard of is accepted.
+        """
+        with self._lock:
+            self._memory.learn(messages)
+
     def receive(
         self, method: str, path: str, headers: Mapping[str, str], raw: bytes
     ) -> tuple[Request, Answer]:
         """Record a request and choose what to say to it."""
         with self._lock:
             request = Request(len(self._requests), method, path, headers, raw, _decode(raw))
+            if self._strict:
+                request = replace(request, refusal=self._judge(request))
             self._requests.append(request)
             step: Scripted = self._default
-            if request.is_messages and self._takes_script(request):
+            if request.is_messages and request.refusal is None and self._takes_script(request):
                 step = next(self._script, self._default)
             if self._log is not None:
-                entry = {"number": request.number, "method": method, "path": path, "body": request.body}
                 with self._log.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps(entry) + "\n")
-        return request, step(request) if callable(step) else step
+                    out.write(json.dumps(_entry(request)) + "\n")
+        if request.refusal is not None:
+            return request, Failure(request.refusal.status, request.refusal.kind, request.refusal.message)
+        answer = step(request) if callable(step) else step
+        if self._strict and request.is_messages and isinstance(answer, Reply):
+            # Only what is given out now: what came with the request is no more genuine for having been sent.
+            said = _messages(request)
+            with self._lock:
+                reply = {"role": "assistant", "content": list(answer.content)}
+                self._memory.learn([*said, reply], since=len(said))
+        return request, answer
+
+    def _judge(self, request: Request) -> Refusal | None:
+        """Say what the API would refuse, be it in the request or in the thinking that comes back with it."""
+        if not (request.is_messages or request.is_count):
+            return None
+        found = refusal(
+            request.body,
+            raw=request.raw,
+            counting=request.is_count,
+            takes_empty_thinking=self._takes_empty_thinking,
+        )
+        binds = self._binds_thinking and not _drops_blocks(request.body)
+        return found or self._memory.refusal(_messages(request), binds=binds)
+
+
+def _entry(request: Request) -> dict[str, object]:
+    """Write a request as the log tells it."""
+    entry: dict[str, object] = {
+        "number": request.number,
+        "method": request.method,
+        "path": request.path,
+        "body": request.body,
+    }
+    if request.refusal is not None:
+        entry["refusal"] = asdict(request.refusal)
+    return entry
+
+
+def _messages(request: Request) -> Sequence[Mapping[str, object]]:
+    """Return the messages of a request that was not refused for their form."""
+    return cast("Sequence[Mapping[str, object]]", request.body.get("messages", ()))
+
+
+def _drops_blocks(body: Mapping[str, object]) -> bool:
+    """Whether the client chose to lose thinking that no longer holds rather than to be refused."""
+    options = body.get("thinking")
+    binding = cast("dict[str, object]", options).get("block_binding") if isinstance(options, dict) else None
+    if not isinstance(binding, dict):
+        return False
+    return cast("dict[str, object]", binding).get("prefix_mismatch_behavior") == "drop_block"
 
 
 def _decode(raw: bytes) -> Mapping[str, object]:
@@ -284,8 +378,13 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         headers = {name.lower(): value for name, value in self.headers.items()}
         request, answer = cast(_Server, self.server).api.receive(method, path, headers, raw)
-        if request.method == "POST" and path == "/v1/messages/count_tokens":
-            self._send_json(200, {"input_tokens": max(1, len(raw) // 4)})
+        if request.refusal is not None:
+            words = _error(request.refusal.kind, request.refusal.message)
+            self._send_json(
+                request.refusal.status, {**words, "request_id": f"req_standin_{request.number:06d}"}
+            )
+        elif request.is_count:
+            self._send_json(200, {"input_tokens": count_tokens(request.body)})
         elif not request.is_messages:
             self._send_json(404, _error("not_found_error", "not found"))
         elif "messages" not in request.body:

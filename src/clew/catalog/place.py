@@ -102,3 +102,14 @@ def remove_database(path: Path) -> None:
     for ending in ("-wal", "-shm", "-journal", ""):
         with contextlib.suppress(FileNotFoundError):
             Path(f"{path}{ending}").unlink()
+
+
+def remove_all(cache: Path | None = None) -> list[str]:
+    """Remove every catalog there is, so that nothing of a text is left in one; they are made anew."""
+    base = (user_cache() if cache is None else cache) / "clew" / "index"
+    gone: list[str] = []
+    for path in sorted(base.rglob("*")) if base.is_dir() else ():
+        if path.is_file() or path.is_symlink():
+            path.unlink(missing_ok=True)
+            gone.append(str(path))
+    return gone

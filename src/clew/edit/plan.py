@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from heapq import merge
 from operator import add
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -73,6 +73,13 @@ class Item(NamedTuple):
     """Where the next item begins."""
 
 
+class Stretch(NamedTuple):
+    """Bytes of the old file that are in the new one too."""
+
+    start: int
+    end: int
+
+
 def keep_all(_row: int) -> Step:
     """Let every record stay."""
     return KEEP
@@ -103,10 +110,11 @@ class FilePlan:
         self.session = session
         self.target = target
         """The new file, from its project folder on: `<id>.jsonl`, `<id>/subagents/agent-….jsonl`."""
-        self._decide = decide
-        self._damage = damage
-        self._before = before or {}
-        self._at_end = at_end
+        self.decide = decide
+        """Says what becomes of a row."""
+        self.damage = damage
+        self.before = before or {}
+        self.at_end = at_end
 
     def items(self) -> Iterator[Item]:
         """Give the items of the file as it is, in order."""
@@ -136,28 +144,54 @@ class FilePlan:
         """Give what becomes of each item, in the order of the new file; a new line has no item."""
         for item in self.items():
             if item.row is not None:
-                for added in self._before.get(item.row, ()):
+                for added in self.before.get(item.row, ()):
                     yield None, added
-                yield item, self._decide(item.row)
+                yield item, self.decide(item.row)
             elif item.fragment is not None:
-                yield item, self._damage(item.fragment)
-        for added in self._at_end:
+                yield item, self.damage(item.fragment)
+        for added in self.at_end:
             yield None, added
+
+    @property
+    def plans(self) -> tuple[FilePlan, ...]:
+        """What becomes of each of the files that it is made of: of itself only."""
+        return (self,)
+
+    def counts(self) -> Counts:
+        """Go through all lines and count."""
+        return _count(self)
 
     def pieces(self) -> Iterator[bytes]:
         """Give the bytes of the new file, in pieces of bounded size."""
-        return _Weaving(self.session.source).pieces(self.steps(), self.preamble)
+        source = self.session.source
+        for part in self.parts():
+            if isinstance(part, bytes):
+                yield part
+                continue
+            start, end = part
+            while start < end:
+                data = source.read(start, min(PIECE, end - start))
+                if not data:
+                    break
+                yield data
+                start += len(data)
+
+    def parts(self) -> Iterator[bytes | Stretch]:
+        """Give what the new file is made of: stretches of the old one, and new bytes."""
+        return _Weaving(self.session.source).parts(self.steps(), self.preamble)
 
 
 class _Weaving:
-    """Makes bytes of steps. Runs of lines that stay are copied together."""
+    """Makes a file of steps. Runs of lines that stay are one stretch."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
+        self._end: int | None = 0
+        """Where what was given last ends in the old file; None where it is new."""
         self._is_line_open = False
 
-    def pieces(self, steps: Iterable[tuple[Item | None, Step]], preamble: int) -> Iterator[bytes]:
-        """Give the new bytes; what stands before the first item stays."""
+    def parts(self, steps: Iterable[tuple[Item | None, Step]], preamble: int) -> Iterator[bytes | Stretch]:
+        """Give the parts of the new file; what stands before the first item stays."""
         start, end = 0, preamble
         for item, step in steps:
             if item is not None and isinstance(step, Keep):
@@ -179,20 +213,20 @@ class _Weaving:
                 yield from self._copied(item.offset + item.length, item.end)
         yield from self._copied(start, end)
 
-    def _copied(self, start: int, end: int) -> Iterator[bytes]:
-        while start < end:
-            data = self._source.read(start, min(PIECE, end - start))
-            if not data:
-                break
-            yield from self._written(data)
-            start += len(data)
+    def _copied(self, start: int, end: int) -> Iterator[bytes | Stretch]:
+        if start < end:
+            self._end = end
+            yield Stretch(start, end)
 
-    def _written(self, data: bytes) -> Iterator[bytes]:
+    def _written(self, data: bytes) -> Iterator[bytes | Stretch]:
         if data:
+            self._end = None
             self._is_line_open = not data.endswith(b"\n")
             yield data
 
-    def _line(self, data: bytes) -> Iterator[bytes]:
+    def _line(self, data: bytes) -> Iterator[bytes | Stretch]:
+        if self._end is not None:
+            self._is_line_open = self._end > 0 and self._source.read(self._end - 1, 1) != b"\n"
         if self._is_line_open:
             yield from self._written(b"\n")
         yield from self._written(data + b"\n")
@@ -219,10 +253,32 @@ class Counts(NamedTuple):
     bytes_after: int = 0
 
 
+class NewFile(Protocol):
+    """A file that a plan makes: of one old file, or of several."""
+
+    @property
+    def target(self) -> str:
+        """Where it goes."""
+        ...
+
+    @property
+    def plans(self) -> tuple[FilePlan, ...]:
+        """What becomes of each of the files that it is made of."""
+        ...
+
+    def counts(self) -> Counts:
+        """Go through all lines and count."""
+        ...
+
+    def pieces(self) -> Iterator[bytes]:
+        """Give its bytes."""
+        ...
+
+
 class Plan(NamedTuple):
     """What an edit does to a session with everything that belongs to it."""
 
-    files: tuple[FilePlan, ...]
+    files: tuple[NewFile, ...]
     """Sub-agents' files first, the session's own last: when that is there, the edit is done."""
 
     sides: tuple[Side, ...] = ()
@@ -235,7 +291,7 @@ class Plan(NamedTuple):
         """Go through all lines and count."""
         found = Counts()
         for file in self.files:
-            found = Counts(*map(add, found, _count(file)))
+            found = Counts(*map(add, found, file.counts()))
         return found
 
 
@@ -266,5 +322,5 @@ def _count(file: FilePlan) -> Counts:
         if item is not None and not isinstance(step, Drop):
             end = item.end
             is_bare = isinstance(step, Patch) and item.end == item.offset + item.length
-            is_open = True if is_bare else None
+            is_open = not step.data.endswith(b"\n") if isinstance(step, Patch) and is_bare else None
     return Counts(kept, patched, dropped, added, source.size, after)

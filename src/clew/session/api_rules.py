@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MOST_IMAGE_BYTES: Final = 5 << 20
+"""Of its base64 text, not of what that stands for."""
+
 MOST_IMAGE_PIXELS: Final = 8000
 MANY_IMAGES: Final = 20
 MOST_PIXELS_OF_MANY: Final = 2000
@@ -111,8 +113,9 @@ def _images(messages: Sequence[Mapping[str, Any]]) -> Iterator[ApiProblem]:
         if size is not None and max(size) > limit:
             detail = f"an image of {size[0]} × {size[1]} pixels; at most {limit} here"
             yield ApiProblem("image-too-large", at, detail)
-        if image.byte_size is not None and image.byte_size > MOST_IMAGE_BYTES:
-            yield ApiProblem("image-too-large", at, f"an image of {image.byte_size:,} bytes; at most 5 MB")
+        sent = len(image.base64 or "")
+        if sent > MOST_IMAGE_BYTES:
+            yield ApiProblem("image-too-large", at, f"an image of {sent:,} bytes in base64; at most 5 MB")
 
 
 def _images_in(content: object) -> Iterator[Image]:

@@ -279,10 +279,10 @@ class Checker:
 
     def _image(self, image: blocks.Image, row: int) -> None:
         self._images += 1
-        size, pixels = image.byte_size or 0, image.size or (0, 0)
+        size, pixels = len(image.base64 or ""), image.size or (0, 0)
         words = f"{pixels[0]} x {pixels[1]} pixels"
         if size > MOST_IMAGE_BYTES:
-            self._say("oversized-image", row, f"{size / (1 << 20):.1f} MB")
+            self._say("oversized-image", row, f"{size / (1 << 20):.1f} MB in base64")
         elif max(pixels) > MOST_IMAGE_PIXELS:
             self._say("oversized-image", row, words)
         elif max(pixels) > MOST_PIXELS_OF_MANY and len(self._large_images) < self._most:

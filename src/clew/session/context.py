@@ -19,6 +19,7 @@ from clew.session.eras import MODEL, rules
 from clew.session.graph import BOUNDARY
 from clew.session.ids import NONE, id_hash
 from clew.session.session import SALVAGED, SIDECHAIN
+from clew.session.token_estimate import estimate_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from clew.session.session import Session
 
 _IMAGE_TOKENS: Final = 1500
+_MESSAGE_TOKENS: Final = 4
+_CALL_TOKENS: Final = 8
+"""What a call or a result is besides its name, input or content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class Context:
     reachable_lines: int
     conversation_lines: int
     tokens_estimate: int
-    """About how many tokens the messages are: a quarter of their characters, more for images."""
+    """About how many tokens the messages are: their words and signs, more for images."""
 
     api_problems: tuple[ApiProblem, ...]
 
@@ -83,7 +87,7 @@ def context(
         refused=path.refused,
         reachable_lines=len(sent),
         conversation_lines=len(conversation),
-        tokens_estimate=sum(estimate_tokens(message["content"]) for message in messages),
+        tokens_estimate=sum(_MESSAGE_TOKENS + estimate_tokens(message["content"]) for message in messages),
         api_problems=api_problems(messages),
     )
 
@@ -91,16 +95,16 @@ def context(
 def estimate_tokens(content: object) -> int:
     """Say about how many tokens content is; measured figures are in the usage of its message."""
     if isinstance(content, str):
-        return len(content) // 4 + 1
+        return estimate_text(content)
     if isinstance(content, list):
         return sum(map(_estimate_block, cast("list[object]", content)))
     return _estimate_block(content)
 
 
-def _weight(value: object) -> int:
-    """Say how many bytes a value is when written; 0 for one that nests too deep to be."""
+def _estimate_json(value: object) -> int:
+    """Say about how many tokens a value is when written; 0 for one that nests too deep to be."""
     try:
-        return len(encode(value))
+        return estimate_text(encode(value).decode("utf-8", "replace"))
     except RecursionError:
         return 0
 
@@ -111,15 +115,17 @@ def _estimate_block(value: object) -> int:
     if kind in ("image", "document"):  # a tuple: what is no string may not be hashable
         return _IMAGE_TOKENS
     if kind == "tool_use":
-        return _weight(block.get("input")) // 4 + 8
+        return estimate_text(str(block.get("name") or "")) + _estimate_json(block.get("input")) + _CALL_TOKENS
     if kind == "tool_result":
         inner = block.get("content")
         # Blocks stand in a result, but no results: what nests deeper is not gone into.
         parts = cast("list[object]", inner) if isinstance(inner, list) else [inner]
         texts = (part if isinstance(part, str) else as_mapping(part).get("text") for part in parts)
         images = sum(as_mapping(part).get("type") == "image" for part in parts)
-        return sum(len(str(text)) // 4 + 1 for text in texts if text) + images * _IMAGE_TOKENS + 8
-    return len(str(block.get("text") or block.get("thinking") or "")) // 4 + 1
+        return sum(estimate_text(str(text)) for text in texts if text) + images * _IMAGE_TOKENS + _CALL_TOKENS
+    if kind in ("text", "thinking", None):
+        return estimate_text(str(block.get("text") or block.get("thinking") or ""))
+    return _estimate_json(block) + _CALL_TOKENS
 
 
 def asked_model(session: Session, rows: Sequence[int]) -> str:

@@ -86,7 +86,7 @@ KINDS: Final[Mapping[Code, Kind]] = {
     "nan": Kind("error", "NaN or Infinity: no JSON, the client skips the line", "writes null instead"),
     "huge-number": Kind("info", "a number larger than any that can be held", None),
     "duplicate-keys": Kind("warning", "a key twice in one object; the last one counts", None),
-    "bom": Kind("info", "a byte order mark at the start of the file", None),
+    "bom": Kind("info", "a byte order mark at the start of the file", "takes it out"),
     "crlf": Kind("info", "lines end in CR LF", None),
     "missing-newline": Kind(
         "warning", "no newline at the end: clients before 2.1.325 glue their next line to it", "adds it"
@@ -95,13 +95,17 @@ KINDS: Final[Mapping[Code, Kind]] = {
     "missing-parent": Kind(
         "warning", "the parent is not in the file: clients up to 2.1.88 lose what is above", "links it anew"
     ),
-    "cycle": Kind("error", "parents in a circle: old clients hang", "cuts it at the last of them"),
-    "duplicate-uuid": Kind("info", "the same line more than once", "keeps the last of them"),
+    "cycle": Kind(
+        "error", "parents in a circle: old clients hang", "hangs the first of them on the line before"
+    ),
+    "duplicate-uuid": Kind("info", "the same line more than once", "keeps one of them"),
     "conflicting-uuid": Kind(
-        "error", "several lines with one uuid; the last one counts", "gives the earlier ones new uuids"
+        "error",
+        "several lines with one uuid; the last one counts",
+        "gives the earlier ones new uuids, or leaves out those that say nothing else",
     ),
     "dangling-logical-parent": Kind("info", "a compaction that follows a line not in the file", None),
-    "dangling-leaf": Kind("info", "a leafUuid that names no line of the file", "leaves a last-prompt out"),
+    "dangling-leaf": Kind("info", "a leafUuid that names no line of the file", "names the end instead"),
     "unreachable": Kind("warning", "most of the conversation is not on the path to its end", "links it anew"),
     # The conversation.
     "unpaired-call": Kind("warning", "a tool call without a result", "adds an error result behind it"),
@@ -113,7 +117,9 @@ KINDS: Final[Mapping[Code, Kind]] = {
     "oversized-image": Kind(
         "error", "an image larger than the API takes", "saves it aside and puts a text in its place"
     ),
-    "empty-text-block": Kind("warning", "a text without words, which the API refuses", "leaves it out"),
+    "empty-text-block": Kind(
+        "warning", "a text without words, which the API refuses", "leaves it out; a prompt says (no content)"
+    ),
     "api-error-last": Kind("info", "the conversation ends in an API error", None),
     "not-resumable": Kind("error", "the client would refuse to resume", None),
     # The rest.

@@ -6,6 +6,7 @@ at a call of their choosing.
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +17,16 @@ _NEW: Final = (
     os.O_WRONLY
     | os.O_CREAT
     | os.O_EXCL
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_CANNOT_ASK: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES})
+"""What is said of a folder on some network file systems, or of one that may be written but not read."""
+
+_LOCK: Final = (
+    os.O_RDWR
+    | os.O_CREAT
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
@@ -43,11 +54,22 @@ class Disk:
         """Open a file to write at its end, wherever that is by then."""
         return os.open(path, _END)
 
+    def open_lock(self, path: str) -> int:
+        """Open a file that stands for something else, to lock it; it is made if it is not there."""
+        return os.open(path, _LOCK, 0o600)
+
     def write(self, descriptor: int, data: bytes) -> None:
         """Write all of it: a full disk may take a part without a word."""
         view = memoryview(data)
         while view:
-            view = view[os.write(descriptor, view) :]
+            taken = os.write(descriptor, view)
+            if not taken:  # else this would go on for ever
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            view = view[taken:]
+
+    def give(self, descriptor: int, user: int, group: int) -> None:
+        """Make a file somebody else's, as only the superuser can."""
+        os.fchown(descriptor, user, group)
 
     def sync(self, descriptor: int) -> None:
         """Wait until what was written is on the disk."""
@@ -69,19 +91,31 @@ class Disk:
         """Take a name away."""
         os.unlink(path)  # noqa: PTH108
 
+    def make_private(self, path: str) -> None:
+        """Let only its owner read a file."""
+        os.chmod(path, 0o600, follow_symlinks=os.chmod not in os.supports_follow_symlinks)  # noqa: PTH101
+
     def make_folder(self, path: str) -> None:
         """Make a folder that only its owner may look into."""
         os.mkdir(path, 0o700)  # noqa: PTH102
 
+    def remove_folder(self, path: str) -> None:
+        """Take away a folder that is empty."""
+        os.rmdir(path)  # noqa: PTH106
+
     def sync_folder(self, path: str) -> None:
-        """Wait until the names in a folder are on the disk, where folders can be opened at all."""
+        """Wait until the names in a folder are on the disk, where a folder can be asked for that at all."""
         if os.name != "posix":
             return
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | os.O_CLOEXEC)
         try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+            descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            if error.errno not in _CANNOT_ASK:
+                raise
 
     def _or_close(self, descriptor: int, do: Callable[[], None]) -> None:
         try:

@@ -34,12 +34,15 @@ _AHEAD: Final = 256 << 10
 Why = Literal["first", "same", "grown", "cut", "rewritten", "replaced"]
 
 
-def open_session(path: str | os.PathLike[str]) -> Session:
+def open_session(path: str | os.PathLike[str], *, whole_lines: bool = False) -> Session:
     """Read a session file. The session keeps the file open and holds what was there when it was opened.
 
-    A file that is cut meanwhile is read as far as it goes; `session.source.was_cut` says so.
+    A file that is cut meanwhile is read as far as it goes; `session.source.was_cut` says so. `whole_lines`
+    leaves out a last line that has no end yet.
     """
     source = FileSource(path)
+    if whole_lines:
+        source.leave_unfinished()
     builder = TableBuilder()
     fragments = builder.read(source.readline(buffer=_AHEAD))
     name = Path(source.path).name.removesuffix(".jsonl")

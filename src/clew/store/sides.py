@@ -5,6 +5,7 @@ Links are not followed here: what belongs to a session is copied and packed, and
 
 from __future__ import annotations
 
+import re
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 SideKind = Literal["meta", "tool-result", "title", "file-history", "todo", "task", "other"]
 
 _DEEPEST: Final = 8
+_OURS: Final = re.compile(r"\.clew(?:-new|-backup|-kept|-kept-copy)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,8 @@ class _Search:
         except OSError as error:
             self.skipped.append(Skipped(str(path), reason(error)))
             return
+        if path.name.startswith(".") and _OURS.search(path.name):
+            return  # what an edit that was cut short left behind, or keeps
         what = "a link" if stat.S_ISLNK(status.st_mode) else what_is(status.st_mode)
         if what is not None:
             self.skipped.append(Skipped(str(path), what))

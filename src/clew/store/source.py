@@ -135,6 +135,18 @@ class FileSource:
         self.read_up_to(offset + wanted, data)
         return data
 
+    def leave_unfinished(self) -> None:
+        """Take the file to end in its last whole line: somebody may be writing the rest of one."""
+        at = self.size
+        while at > 0:
+            start = max(0, at - _LARGE)
+            newline = self.read(start, at - start).rfind(b"\n")
+            if newline >= 0:
+                self.size = start + newline + 1
+                return
+            at = start
+        self.size = 0
+
     def read_up_to(self, offset: int, data: bytes) -> None:
         """Take note of a part that was read and ends at `offset`."""
         self._seam = (offset, data[-_SEAM:] if len(data) >= _LARGE else b"")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.errors import ChangedOnDiskError, ClewError
+from clew.store.carrying import NotCarriedError, Patience, Watched, drain
 from clew.store.disk import DISK
 from clew.store.source import FileSource, reason
 
@@ -22,15 +23,32 @@ if TYPE_CHECKING:
 
     from clew.store.disk import Disk
 
+__all__ = (
+    "NO_LINKS",
+    "WINDOW",
+    "NotCarriedError",
+    "NotWrittenError",
+    "Prepared",
+    "Stamp",
+    "Written",
+    "claim",
+    "clean",
+    "confirm",
+    "drop",
+    "expect",
+    "prepare",
+    "write_in_place",
+    "write_new",
+)
+
 _TEMPORARY: Final = re.compile(r"\..+\.(\d+)-\d+\.clew")
-_QUIET: Final = 1.0
-"""Seconds without growth after which nobody is taken to write into the old file any more."""
+NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+"""What a file system says that has no second names, or no more of them."""
 
-_LONGEST: Final = 30.0
-"""Seconds after which it is given up to wait for that."""
+WINDOW: Final = 4096
+"""How much of its end a file is known by."""
 
-_STEP: Final = 0.02
-_WINDOW: Final = 4096
+_LONG_AGO: Final = 3600.0
 
 
 class NotWrittenError(ClewError):
@@ -42,20 +60,6 @@ class NotWrittenError(ClewError):
         super().__init__(f"{path} was not written: {cause}", hint="nothing was changed")
         self.path = path
         self.cause = cause
-
-
-class NotCarriedError(ClewError):
-    """A file was replaced, but what somebody added to the old one meanwhile could not be carried over."""
-
-    code = "not-carried"
-
-    def __init__(self, path: str, backup: str, cause: str) -> None:
-        super().__init__(
-            f"{path} was replaced, but what was added to it meanwhile is in its backup only: {cause}",
-            hint=f"the backup is {backup}",
-        )
-        self.path = path
-        self.backup = backup
 
 
 class Written(NamedTuple):
@@ -84,8 +88,17 @@ class Stamp(NamedTuple):
     @classmethod
     def of(cls, source: FileSource) -> Stamp:
         """Return the stamp of a file that is open."""
-        start = max(0, source.size - _WINDOW)
+        start = max(0, source.size - WINDOW)
         return cls(source.device, source.inode, source.size, source.read(start, source.size - start))
+
+
+class Prepared(NamedTuple):
+    """A file that is whole and on the disk, but not in its place yet."""
+
+    size: int
+    mtime_ns: int
+    tail: bytes
+    """Its end, as in a stamp."""
 
 
 def write_new(target: str, pieces: Iterable[bytes], *, disk: Disk = DISK) -> Written:
@@ -93,33 +106,36 @@ def write_new(target: str, pieces: Iterable[bytes], *, disk: Disk = DISK) -> Wri
     folder = os.path.dirname(target)  # noqa: PTH120
     temporary, size = _prepare(target, pieces, disk)
     try:
-        _claim(temporary, target, disk)
+        claim(temporary, target, disk=disk)
     except BaseException:
-        _drop(temporary, disk)
+        drop(temporary, disk=disk)
         raise
-    _drop(temporary, disk)
-    return Written(target, size, is_lasting=_confirm(folder, disk))
+    drop(temporary, disk=disk)
+    return Written(target, size, is_lasting=confirm(folder, disk=disk))
 
 
-def _claim(temporary: str, target: str, disk: Disk) -> None:
+def claim(temporary: str, target: str, *, disk: Disk) -> None:
     """Give the finished file its name, which nobody else may have taken meanwhile."""
     try:
         disk.link(temporary, target)
     except FileExistsError as error:
         raise NotWrittenError(target, "there is such a file already") from error
     except OSError as error:
-        if error.errno not in {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}:
+        if error.errno not in NO_LINKS:
             raise NotWrittenError(target, reason(error)) from error
         _claim_without_links(temporary, target, disk)
 
 
 def _claim_without_links(temporary: str, target: str, disk: Disk) -> None:
-    """Do so on a file system that knows no second names: the name is taken first, then filled at once."""
+    """Do so on a file system that knows no second names.
+
+    A name that is taken first and filled then would keep others out for certain, but a process killed in
+    between would leave an empty file.
+    """
+    if os.path.lexists(target):
+        raise NotWrittenError(target, "there is such a file already")
     try:
-        disk.close(disk.create(target))
         disk.replace(temporary, target)
-    except FileExistsError as error:
-        raise NotWrittenError(target, "there is such a file already") from error
     except OSError as error:
         raise NotWrittenError(target, reason(error)) from error
 
@@ -142,7 +158,7 @@ def write_in_place(
     mode = _mode(path)
     temporary, size = _prepare(path, pieces, disk, mode=mode)
     try:
-        _expect(path, expected)
+        expect(path, expected)
         try:
             disk.link(path, backup)
         except OSError as error:
@@ -150,37 +166,71 @@ def write_in_place(
         try:
             disk.replace(temporary, path)
         except OSError as error:
-            _drop(backup, disk)  # it is a second name of what is still there
+            drop(backup, disk=disk)  # it is a second name of what is still there
             raise NotWrittenError(path, reason(error)) from error
     except BaseException:
-        _drop(temporary, disk)
+        drop(temporary, disk=disk)
         raise
-    is_lasting = _confirm(folder, disk)
-    carried, is_quiet = _drain(backup, path, expected.size, disk, sleep, clock)
+    is_lasting = confirm(folder, disk=disk)
+    (carried,), is_quiet = drain(
+        [Watched(backup, path, expected.size)], disk=disk, patience=Patience(sleep=sleep, clock=clock)
+    )
     return Written(path, size, is_lasting, is_quiet, carried)
 
 
+def prepare(
+    temporary: str,
+    pieces: Iterable[bytes],
+    *,
+    target: str,
+    disk: Disk = DISK,
+    mode: int = 0o600,
+    owner: tuple[int, int] | None = None,
+) -> Prepared:
+    """Write everything into a file that is not there yet, and wait until it is on the disk."""
+    try:
+        descriptor = disk.create(temporary, mode=mode)
+    except OSError as error:
+        raise NotWrittenError(target, reason(error)) from error
+    return _fill(temporary, descriptor, pieces, target, disk, owner)
+
+
 def _prepare(target: str, pieces: Iterable[bytes], disk: Disk, *, mode: int = 0o600) -> tuple[str, int]:
-    """Write everything into a file beside the target, and wait until it is on the disk."""
+    """Do so beside the target, by the first name that is free."""
     folder, name = os.path.split(target)
     clean(folder, disk=disk)
     temporary, descriptor = _opened(folder, name, disk, mode)
-    size = 0
+    return temporary, _fill(temporary, descriptor, pieces, target, disk, None).size
+
+
+def _fill(
+    temporary: str,
+    descriptor: int,
+    pieces: Iterable[bytes],
+    target: str,
+    disk: Disk,
+    owner: tuple[int, int] | None,
+) -> Prepared:
+    size, tail = 0, b""
     try:
         try:
+            if owner is not None:
+                disk.give(descriptor, *owner)
             for piece in pieces:
                 disk.write(descriptor, piece)
                 size += len(piece)
+                tail = piece[-WINDOW:] if len(piece) >= WINDOW else (tail + piece)[-WINDOW:]
             disk.sync(descriptor)
+            mtime_ns = os.fstat(descriptor).st_mtime_ns
         finally:
             disk.close(descriptor)
     except OSError as error:
-        _drop(temporary, disk)
+        drop(temporary, disk=disk)
         raise NotWrittenError(target, reason(error)) from error
     except BaseException:
-        _drop(temporary, disk)
+        drop(temporary, disk=disk)
         raise
-    return temporary, size
+    return Prepared(size, mtime_ns, tail)
 
 
 def _opened(folder: str, name: str, disk: Disk, mode: int) -> tuple[str, int]:
@@ -205,11 +255,21 @@ def clean(folder: str, *, disk: Disk = DISK) -> list[str]:
         return found
     for name in names:
         match = _TEMPORARY.fullmatch(name)
-        if match is None or _is_running(int(match[1])):
+        path = os.path.join(folder, name)  # noqa: PTH118
+        if match is None or (_is_running(int(match[1])) and not _is_old(path, int(match[1]))):
             continue
-        _drop(os.path.join(folder, name), disk)  # noqa: PTH118
+        drop(path, disk=disk)
         found.append(name)
     return found
+
+
+def _is_old(path: str, process: int) -> bool:
+    """Say whether nobody has written for an hour: then the process is another one with the same id."""
+    try:
+        written = Path(path).lstat().st_mtime
+    except OSError:
+        return False
+    return process != os.getpid() and time.time() - written > _LONG_AGO
 
 
 def _is_running(process: int) -> bool:
@@ -231,13 +291,18 @@ def _mode(path: str) -> int:
         raise NotWrittenError(path, reason(error)) from error
 
 
-def _expect(path: str, expected: Stamp) -> None:
+def expect(path: str, expected: Stamp, *, may_grow: bool = False) -> None:
+    """Raise if a file is not as it was when it was read; `may_grow` lets pass what was only added to."""
     with FileSource(path) as source:
-        if Stamp.of(source) != expected:
+        now = Stamp.of(source)
+        if may_grow and now.size > expected.size:
+            start = max(0, expected.size - WINDOW)
+            now = Stamp(now.device, now.inode, expected.size, source.read(start, expected.size - start))
+        if now != expected:
             raise ChangedOnDiskError(path)
 
 
-def _confirm(folder: str, disk: Disk) -> bool:
+def confirm(folder: str, *, disk: Disk) -> bool:
     """Wait until the name is on the disk. The file is there; that it stays, nobody has said if this fails."""
     try:
         disk.sync_folder(folder)
@@ -246,53 +311,12 @@ def _confirm(folder: str, disk: Disk) -> bool:
     return True
 
 
-def _drop(temporary: str, disk: Disk) -> None:
+def drop(path: str, *, disk: Disk) -> bool:
+    """Take away a file that is not wanted; say whether it is gone. If not, the next writer removes it."""
     try:
-        disk.unlink(temporary)
+        disk.unlink(path)
+    except FileNotFoundError:
+        return True
     except OSError:
-        return  # the next writer in this folder removes it
-
-
-def _drain(
-    backup: str,
-    path: str,
-    start: int,
-    disk: Disk,
-    sleep: Callable[[float], None],
-    clock: Callable[[], float],
-) -> tuple[int, bool]:
-    """Carry over what is written into the old file, until nobody has for a while."""
-    began = last = clock()
-    at = size = start
-    while clock() - last < _QUIET:
-        with FileSource(backup) as source:
-            if source.size > size:
-                size = source.size
-                data = source.read(at, size - at)
-                # Whole lines only: the rest of one comes with the next step.
-                data = data[: data.rfind(b"\n") + 1]
-                if data:
-                    _append(path, backup, data, disk)
-                    at += len(data)
-                last = clock()
-        if clock() - began > _LONGEST:
-            return at - start, False
-        sleep(_STEP)
-    with FileSource(backup) as source:
-        if source.size > at:  # an end without a line ending, that nobody finished
-            data = source.read(at, source.size - at)
-            _append(path, backup, data, disk)
-            at += len(data)
-    return at - start, True
-
-
-def _append(path: str, backup: str, data: bytes, disk: Disk) -> None:
-    try:
-        descriptor = disk.open_end(path)
-        try:
-            disk.write(descriptor, data)
-            disk.sync(descriptor)
-        finally:
-            disk.close(descriptor)
-    except OSError as error:
-        raise NotCarriedError(path, backup, reason(error)) from error
+        return False
+    return True

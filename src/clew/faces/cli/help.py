@@ -10,8 +10,8 @@ def top_help() -> str:
     lines = [
         "Usage: clew [COMMAND] [OPTIONS]",
         "",
-        "  clew follows the thread of your Claude Code sessions: it reads, searches and understands",
-        "  them, whatever client version wrote them and whatever happened to the files since.",
+        "  clew follows the thread of your Claude Code sessions: it reads, searches, understands, edits",
+        "  and keeps them, whatever client version wrote them and whatever happened to the files since.",
         "",
         "  Without a command it lists the newest sessions.",
     ]

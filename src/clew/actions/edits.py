@@ -1,0 +1,148 @@
+"""The edits of one session by itself: strip, trim, compress, uncompact, repair."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from clew.actions.editing import (
+    NO_CHANGE,
+    Asked,
+    Work,
+    alive,
+    begin,
+    edit_session,
+    refuse_if_alive,
+    steps_of,
+    work_out,
+)
+from clew.actions.editing import carry_out as carry
+from clew.actions.footprints import Destination
+from clew.store.commit import NewFile
+
+if TYPE_CHECKING:
+    from clew.actions.editing import Outcome, Wish
+    from clew.edit.changes import Changes
+    from clew.edit.repair_state import Aside, Repaired
+    from clew.session.session import Session
+    from clew.store.files import Store
+
+
+def strip_session(
+    store: Store,
+    name: str,
+    wish: Wish,
+    *,
+    thinking: bool = False,
+    bulk: bool = False,
+    images: Literal["keep", "drop", "shrink"] = "keep",
+) -> Outcome:
+    """Take out thinking, bulk that is never read again, and pictures; without a wish the bulk."""
+    from clew.edit.strip import strip
+
+    if not thinking and images == "keep":
+        bulk = True
+    shrink = None
+    if images == "shrink":
+        from clew.actions.image_shrinking import shrinker
+
+        shrink = shrinker()
+    make = partial(strip, thinking=thinking, bulk=bulk, images=images, shrink=shrink)
+    asked = Asked(changes_nothing_sent=not thinking and images == "keep")
+    return edit_session(store, name, wish, make, asked=asked, make_agent=make)
+
+
+def trim_session(
+    store: Store,
+    name: str,
+    wish: Wish,
+    *,
+    tools: frozenset[str] | None = None,
+    results_only: bool = False,
+    older_than: int | None = None,
+    larger_than: int | None = None,
+    keep_turns: int | None = None,
+) -> Outcome:
+    """Take out calls with their results, or whole turns."""
+    from clew.edit.trim import trim
+
+    make = partial(
+        trim,
+        tools=tools,
+        results_only=results_only,
+        older_than=older_than,
+        larger_than=larger_than,
+        keep_turns=keep_turns,
+    )
+    return edit_session(store, name, wish, make, asked=Asked(drops_turns=keep_turns is not None))
+
+
+def compress_session(
+    store: Store,
+    name: str,
+    wish: Wish,
+    *,
+    keep_turns: int,
+    summary: str | None,
+    keep_calls: bool,
+    seed: bytes,
+) -> Outcome:
+    """Put a summary in the place of the older turns."""
+    from clew.edit.compress import compress
+
+    def make(session: Session) -> Changes:
+        return compress(
+            session,
+            keep_turns=keep_turns,
+            summary=summary,
+            keep_calls=keep_calls,
+            seed=seed,
+            now_ms=wish.now_ms,
+        )
+
+    return edit_session(store, name, wish, make, asked=Asked(drops_turns=True, drops_prompt=not keep_turns))
+
+
+def uncompact_session(
+    store: Store, name: str, wish: Wish, *, boundary: str | None = None, every: bool = False
+) -> Outcome:
+    """Bring the turns before a compaction back."""
+    from clew.edit.uncompact import uncompact
+
+    make = partial(uncompact, boundary=boundary, every=every)
+    return edit_session(store, name, wish, make, asked=Asked(drops_boundaries=True))
+
+
+def repair_session(
+    store: Store, name: str, wish: Wish, *, seed: bytes, drop_empty_thinking: bool | None = None
+) -> Outcome:
+    """Mend what keeps a session from being resumed; what is taken out is kept in the state folder."""
+    from clew.edit.repair import repair
+
+    footprint = begin(store, name, wish)
+    live = alive(footprint, wish)
+    if wish.in_place:
+        refuse_if_alive(footprint, live, force=wish.force)
+    destination = None if wish.in_place else Destination.beside(footprint, wish.new_id)
+    mended: list[Repaired] = []
+
+    def make(session: Session) -> Changes:
+        found = repair(session, drop_empty_thinking=drop_empty_thinking, seed=seed, now_ms=wish.now_ms)
+        mended.append(found)
+        return found
+
+    asked = Asked(drops_boundaries=True, drops_prompt=True, mends=True)
+    worked = work_out(footprint, make, wish, destination, asked=asked)
+    if not any(True for file in worked.plan.files for _ in steps_of(file)):
+        return Work(footprint, worked, destination, notes=(NO_CHANGE,)).outcome
+    place = os.path.join(wish.state, "quarantine", wish.new_id)  # noqa: PTH118
+    asides = [_kept(place, number, one) for number, one in enumerate(mended[0].quarantine)]
+    notes = () if not asides else (f"What is taken out is kept in {place}.",)
+    return carry(Work(footprint, worked, destination, asides=tuple(asides), notes=notes), wish)
+
+
+def _kept(place: str, number: int, aside: Aside) -> NewFile:
+    ending = (aside.media_type or "").partition("/")[2] or "bin"
+    name = f"{number:03d}-line-{aside.line}.{ending if ending.isalnum() else 'bin'}"
+    return NewFile(os.path.join(place, name), lambda: [aside.read()])  # noqa: PTH118

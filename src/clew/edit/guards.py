@@ -1,0 +1,99 @@
+"""What an edit must not do unless it was asked to: the losses that have cost people their sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from clew.session.graph import BOUNDARY, is_same_content
+from clew.session.session import HUMAN, SIDECHAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clew.edit.changes import Changes
+    from clew.edit.woven import Result
+    from clew.session.context import Context
+    from clew.session.session import Session
+
+MOST_TURNS: Final = 0.95
+"""The part of the turns that may go without being asked for."""
+
+_DOUBTFUL: Final = frozenset({"empty-thinking"})
+"""What newer models write so themselves."""
+
+
+def ambiguities(session: Session) -> Iterator[str]:
+    """Say what makes a session one that should be repaired before it is edited."""
+    table = session.table
+    ids = table.ids()
+    done: set[int] = set()
+    for row in range(len(table) - 1, -1, -1):
+        if ids.earlier[row] < 0 or table.uuid[row] in done:
+            continue
+        done.add(table.uuid[row])
+        rows = [row]
+        while (before := ids.earlier[rows[-1]]) >= 0:
+            rows.append(before)
+        if not is_same_content(session, rows):
+            yield f"the lines {table.number[rows[-1]]} and {table.number[row]} have one uuid and differ"
+            return
+
+
+def losses(
+    changes: Changes,
+    before: Context,
+    result: Result,
+    after: Context,
+    *,
+    may_drop_turns: bool = False,
+    may_drop_boundaries: bool = False,
+    may_drop_prompt: bool = False,
+) -> Iterator[str]:
+    """Say what would be lost that was not asked for."""
+    if before.refused is None and after.refused is not None:
+        yield f"the client would not resume it: {after.refused}"
+        return
+    before_codes = [problem.code for problem in before.api_problems]
+    for problem in after.api_problems:
+        if problem.code in _DOUBTFUL:
+            continue
+        if problem.code in before_codes:
+            before_codes.remove(problem.code)
+        else:
+            yield f"the API would refuse it: {problem.detail} (message {problem.message + 1})"
+            break
+    session = changes.session
+    last = _last(session, "permission-mode")
+    if last is not None and last in changes.dropped:
+        yield "the last permission mode would be lost"
+    prompt = _last_prompt(session, before)
+    if prompt is not None and not may_drop_prompt and prompt not in _sent(result, after):
+        yield f"the last prompt (line {session.table.number[prompt]}) would not be sent any more"
+    if not may_drop_boundaries:
+        for row in sorted(changes.dropped):
+            if session.table.kind_of(row) == BOUNDARY:
+                yield f"a compaction (line {session.table.number[row]}) would be lost"
+                break
+    if not may_drop_turns:
+        prompts = [row for row, flags in enumerate(session.table.flags) if flags & HUMAN]
+        gone = sum(row in changes.dropped for row in prompts)
+        if prompts and gone > MOST_TURNS * len(prompts):
+            yield f"{gone} of {len(prompts)} turns would be lost"
+
+
+def _last(session: Session, kind: str) -> int | None:
+    table = session.table
+    if kind not in table.kinds:
+        return None
+    code = table.kinds.index(kind)
+    return next((row for row in range(len(table) - 1, -1, -1) if table.kind[row] == code), None)
+
+
+def _last_prompt(session: Session, before: Context) -> int | None:
+    flags = session.table.flags
+    sent = (row for rows in reversed(before.rows) for row in reversed(rows))
+    return next((row for row in sent if flags[row] & HUMAN and not flags[row] & SIDECHAIN), None)
+
+
+def _sent(result: Result, after: Context) -> set[int | None]:
+    return {result.source_row(row) for rows in after.rows for row in rows}

@@ -1,0 +1,155 @@
+"""Take secrets out of one text, or out of bytes that are no record, and put placeholders in their places.
+
+A placeholder is the same wherever the secret stood, and does not tell it.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from clew.edit.secret_forms import find_secrets, may_hold
+from clew.format.patch import map_strings
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Iterable
+
+    from clew.edit.known_secrets import Found, Secrets
+    from clew.edit.secret_forms import Spans
+    from clew.format.patch import Path
+
+ERRORS: Final = "surrogateescape"
+"""Bytes that are no UTF-8 come back as they were."""
+
+_ROUNDS: Final = 4
+"""How often a text is looked through again: what is taken out may uncover what stood beside it."""
+
+_TELLS: Final = re.compile(r"(?i)pass|pwd|secret|token|credential|key$|authorization")
+"""A key that may tell that its value is a secret."""
+
+_LONGEST: Final = 4096
+_SAMPLE: Final = 1 << 16
+_GONE: Final = "[redacted:x:0000]"
+
+
+class Cleaner:
+    """Finds secrets in texts and takes them out."""
+
+    def __init__(self, secrets: Secrets | None, key: bytes, own: Spans | None) -> None:
+        """`secrets` are those to be looked for; None while they are gathered. `own` finds a person's own."""
+        self._known = None if secrets is None else secrets.spellings
+        self._key = blake2b(key).digest()
+        self._own = own
+
+    def may_hold(self, line: str) -> bool:
+        """Say whether a line of JSON needs to be looked at."""
+        return self._own is not None or may_hold(line, self._known)
+
+    def find(self, path: Path, text: str) -> list[Found]:
+        """Return the secrets in a text that stands at a path."""
+        name = path[-1] if path else None
+        if isinstance(name, str) and len(text) <= _LONGEST and _TELLS.search(name):
+            head = f'{name[-64:]}="'
+            found = find_secrets(f'{head}{text}"', own=self._own, known=self._known)
+            return within(found, len(head), len(head) + len(text))
+        return find_secrets(text, own=self._own, known=self._known)
+
+    def note(self, secrets: Secrets, path: Path, text: str) -> None:
+        """Take note of the secrets in a text."""
+        for _ in range(_ROUNDS):
+            found = self.find(path, text)
+            if not found:
+                return
+            secrets.add(text, found)
+            text = _without(text, found, lambda _one: _GONE)
+
+    def clean(self, path: Path, text: str, found: list[Found], *, before: str = "") -> str:
+        """Return a text, before which `before` stands, without its secrets; those in `found` are known."""
+        for _ in range(_ROUNDS):
+            if not found:
+                break
+            text = _without(text, found, self._placeholder)
+            found = within(self.find(path, before + text), len(before), len(before) + len(text))
+        return text
+
+    def clean_bytes(self, data: bytes, tally: Counter[str] | None = None) -> bytes:
+        """Take secrets out of bytes that are no session: JSON string by string, anything else as a text."""
+
+        def changed(path: Path, text: str) -> str | None:
+            found = self.find(path, text)
+            if tally is not None:
+                tally.update(one.rule for one in found)
+            return self.clean(path, text, found) if found else None
+
+        codec = codec_of(data)
+        if codec == "utf-8" and is_nested(data):
+            return map_strings(data, changed)
+        new = changed((), data.decode(codec, ERRORS))
+        return data if new is None else new.encode(codec, ERRORS)
+
+    def _placeholder(self, found: Found) -> str:
+        value = found.value.encode("utf-8", "surrogatepass")
+        return f"[redacted:{found.rule}:{blake2b(value, key=self._key, digest_size=2).hexdigest()}]"
+
+
+def within(found: Iterable[Found], start: int, end: int) -> list[Found]:
+    """Return what was found in a part of a text, as it stands in that part."""
+    return [
+        one._replace(start=max(one.start, start) - start, end=min(one.end, end) - start)
+        for one in found
+        if one.end > start and one.start < end
+    ]
+
+
+def _without(text: str, found: Iterable[Found], put: Callable[[Found], str]) -> str:
+    parts: list[str] = []
+    at = 0
+    for one in found:
+        parts += (text[at : one.start], put(one))
+        at = one.end
+    return "".join((*parts, text[at:]))
+
+
+def is_nested(data: bytes) -> bool:
+    """Say whether bytes are JSON with strings inside."""
+    try:
+        return isinstance(orjson.loads(data), dict | list)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def codec_of(data: bytes) -> str:
+    """Say how a text is written."""
+    codec = wide_codec(data)
+    if codec is not None:
+        try:
+            data.decode(codec)
+        except UnicodeDecodeError:
+            return "utf-8"
+    return codec or "utf-8"
+
+
+def wide_codec(data: bytes) -> str | None:
+    """Return in which UTF-16 a text begins, if in any."""
+    for mark, codec in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")):
+        # Half of what is written so is zeros, but for scripts far from ours.
+        if data.startswith(mark) and data.count(0) * 4 >= len(data):
+            return codec
+    # Without a mark: letters of ours have a zero each, always on the same side.
+    for first, codec in ((1, "utf-16-le"), (0, "utf-16-be")):
+        zeros = data[first:_SAMPLE:2]
+        if (
+            len(zeros) >= 8
+            and zeros.count(0) * 10 > len(zeros) * 9 > data[1 - first : _SAMPLE : 2].count(0) * 90
+        ):
+            return codec
+    return None
+
+
+def decoded(data: bytes) -> str:
+    """Return bytes as a text."""
+    return data.decode(codec_of(data), ERRORS)

@@ -1,0 +1,244 @@
+"""Find secrets in all their spellings: escaped, encoded, cut in two by a line that goes on.
+
+A text is looked at as it stands and through views in which escapes are taken back (`text_views`). A secret
+that is known is looked for in every form, so that a copy is found where nothing tells that it is one
+(`known_secrets`).
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import Error, a2b_base64
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final
+
+from clew.edit.known_secrets import KEY_RULES, Found
+from clew.edit.secret_looks import key_lines
+from clew.edit.secret_rules import ORDER, REDACTED, URL_RULES
+from clew.edit.secret_words import has_words, hits
+from clew.edit.text_views import GOES_ON, Glance, View, nothing, views_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from clew.edit.known_secrets import Spellings
+
+PATTERN: Final = "pattern"
+"""The name of what a person's own pattern finds."""
+
+_DEEPEST: Final = 3
+"""How often a text is unwrapped: base64 in base64 in JSON in a JSON string."""
+
+
+# Base64 ------------------------------------------------------------------------------------------
+
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
+_READABLE: Final = re.compile(rb"[\x20-\x7e\t\r\n]{12,}")
+# The mark first and what stands before it then: so the rest is passed over fast.
+_WRAPPED: Final = re.compile(r"[\r\n](?<=[A-Za-z0-9+/]{56}[\r\n])\n?[ \t]*(?=[A-Za-z0-9+/]{4})")
+_BROKEN: Final = re.compile(
+    r"[\\%](?<=[A-Za-z0-9+/]{16}[\\%])(?:\\{0,3}(?:/|(?:r\\{1,4})?n|u00)|(?<=%)(?:2[BFbf]|3[Dd]|0[AaDd]))"
+)
+"""A run of base64 that escapes break into pieces."""
+
+_ALPHABET: Final = str.maketrans("-_", "+/")
+_PICTURES: Final = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "AAAAIGZ0eXA", "AAAAHGZ0eXA", "Qk0")
+"""How the bytes of pictures and documents begin; what is in them is no text."""
+
+_PICTURE: Final = 512
+
+
+def _unpacked(text: str) -> Iterator[tuple[str, int, int, int]]:
+    """Give the readable texts in base64: where the run of it begins, its shift, and the first byte."""
+    for run in _RUN.finditer(text):
+        packed = run.group()
+        # Names, paths and ids; base64 of any text has letters of both cases.
+        if packed.islower() or packed.isupper() or packed.isdigit():
+            continue
+        if len(packed) > _PICTURE and packed.startswith(_PICTURES):
+            continue
+        packed = packed.translate(_ALPHABET)
+        for shift in range(4):
+            size = (len(packed) - shift) // 4 * 4
+            rest = packed[shift + size :]
+            body = packed[shift : shift + size] + (rest + "=" * (4 - len(rest)) if len(rest) > 1 else "")
+            try:
+                data = a2b_base64(body)
+            except (Error, ValueError):
+                continue
+            for match in _READABLE.finditer(data):
+                yield match.group().decode("ascii"), run.start(), shift, match.start()
+
+
+# Finding -----------------------------------------------------------------------------------------
+
+
+Spans = Callable[[str], Iterable[tuple[int, int]]]
+"""Says where in a text a person's own patterns match."""
+
+WINDOW: Final = 1 << 18
+"""A longer text is looked at in parts: the views of one as long as a disk would not fit into memory."""
+
+AHEAD: Final = 1 << 16
+"""How far beyond its part a secret may go; a private key of 40,000 characters does."""
+
+BEFORE: Final = 1 << 12
+"""How far before its part there may be what tells that it is one."""
+
+
+def find_secrets(text: str, *, own: Spans | None = None, known: Spellings | None = None) -> list[Found]:
+    """Return the secrets in a text, in order, none within another.
+
+    `own` finds what a person's own patterns say; `known` are secrets found elsewhere.
+    """
+    if "\0" in text and _is_binary(text):
+        found = [one for run in _READABLE_RUN.finditer(text) for one in _in_run(run, own, known)]
+    elif len(text) <= WINDOW + AHEAD:
+        found = list(_Search(own, known).find(text))
+    else:
+        found = [one for at in range(0, len(text), WINDOW) for one in _in_window(text, at, own, known)]
+    return apart(text, found) if found else found
+
+
+_READABLE_RUN: Final = re.compile(rf"[\t\r\n -~]{{12,{WINDOW}}}")
+_NO_TEXT: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\udc80-\udcff]")
+_SAMPLE: Final = 1 << 16
+
+
+def _is_binary(text: str) -> bool:
+    """Say whether this is no text but a program, a picture, a database: there the readable parts count."""
+    start = text[:_SAMPLE]
+    return len(_NO_TEXT.findall(start)) * 10 > len(start)
+
+
+def _in_run(run: re.Match[str], own: Spans | None, known: Spellings | None) -> Iterator[Found]:
+    first = run.start()
+    for one in _Search(own, known).find(run.group()):
+        yield one._replace(start=one.start + first, end=one.end + first)
+
+
+def _in_window(text: str, at: int, own: Spans | None, known: Spellings | None) -> Iterator[Found]:
+    first = max(0, at - BEFORE)
+    for one in _Search(own, known).find(text[first : at + WINDOW + AHEAD]):
+        if at <= one.start + first < at + WINDOW:
+            yield one._replace(start=one.start + first, end=one.end + first)
+
+
+def by_patterns(patterns: Sequence[re.Pattern[str]]) -> Spans:
+    """Return what finds the matches of patterns; where one has a group `secret`, that group counts."""
+    ways = [(pattern, "secret" if "secret" in pattern.groupindex else 0) for pattern in patterns]
+
+    def spans(text: str) -> list[tuple[int, int]]:
+        return [match.span(group) for pattern, group in ways for match in pattern.finditer(text)]
+
+    return spans
+
+
+_BLANK: Final = r"[ \t]{0,8}[+.&]?[ \t]{0,8}"
+_MARGIN: Final = r"(?:[ \t\d→|:+.&]|\\t|\\u2192)*+"
+_MAY_GO_ON: Final = re.compile(
+    rf"""\\\\{_BLANK}(?:(?:\\\\)?(?:\\r)?\\n|(?<=[+.& \t])\\")"""
+    rf"""|\\"{_BLANK}(?:(?:\\\\)?(?:\\r)?\\n(?={_MARGIN}\\")|(?<=[+.& \t])\\")"""
+    rf"""|'{_BLANK}(?:(?:\\\\)?(?:\\r)?\\n(?={_MARGIN}')|(?<=[+.& \t])')|[`^](?:\\r)?\\n"""
+    # From one string of a list to the next.
+    rf"""|(?:\\[\\"]|['`^]){_BLANK}"\s*,\s*\""""
+)
+"""In a line of JSON: what may be a line that goes on in the next one."""
+
+
+def may_hold(line: str, known: Spellings | None = None) -> bool:
+    """Say whether the strings of a line of JSON may hold secrets; where not, it need not be taken apart."""
+    if _MAY_GO_ON.search(line) is not None:
+        return True
+    for at in range(0, len(line), WINDOW):
+        part = line[max(0, at - BEFORE) : at + WINDOW + AHEAD]
+        # One escape more than in the strings themselves.
+        search = _Search(None, known, is_exact=False)
+        if next(search.find(part, escapes=4, joins=False), None) is not None:
+            return True
+    return False
+
+
+class _Search:
+    """Looks for secrets in one text, and in what is packed in it."""
+
+    def __init__(self, own: Spans | None, known: Spellings | None, *, is_exact: bool = True) -> None:
+        """Unless `is_exact`, only whether there is one counts, and not where."""
+        self._own = own
+        self._is_exact = is_exact
+        self._known = known
+        self._unpacked: dict[str, list[Found]] = {}
+        """What was found in texts that were packed: in each view of a text they are the same."""
+
+    def find(self, text: str, *, depth: int = 0, escapes: int = 3, joins: bool = True) -> Iterator[Found]:
+        """Give the secrets in a text; the same one may be given several times.
+
+        `joins` says whether to look at lines that go on in the next one as if they were one.
+        """
+        is_hit = has_words(text)
+        is_broken = depth < _DEEPEST and _BROKEN.search(text) is not None
+        goes_on = joins and ("\n" in text or "+" in text) and GOES_ON.search(text) is not None
+        views = [View(text) if self._is_exact else Glance(text)]
+        if is_hit or self._own is not None or is_broken:
+            views = views_of(views[0], escapes)
+        for view in tuple(views) if joins and (goes_on or len(views) > 1) else ():
+            inner = view.changed(GOES_ON, nothing)
+            if inner is not None:
+                views.append(inner)
+        for at, view in enumerate(views):
+            for start, end, rule in hits(view.text) if is_hit or at else ():
+                yield Found(*view.span(start, end), rule.name, plain(rule.name, view.text[start:end]))
+            if self._own is not None:
+                yield from _by_patterns(view, self._own)
+            if self._known is not None:
+                for start, end, name, value in self._known.find(view.text):
+                    yield Found(*view.span(start, end), name, value)
+            if depth < _DEEPEST:
+                yield from self._in_base64(view, depth + 1)
+
+    def _in_base64(self, view: View, depth: int) -> Iterator[Found]:
+        has_lines = "\n" in view.text or "\r" in view.text
+        unwrapped = view.changed(_WRAPPED, nothing) if has_lines else None
+        for one in (view,) if unwrapped is None else (view, unwrapped):
+            for inner, run, shift, first in _unpacked(one.text):
+                found = self._unpacked.get(inner)
+                if found is None:
+                    found = self._unpacked[inner] = list(self.find(inner, depth=depth))
+                for start, end, rule, value in found:
+                    # Whole characters of base64, so that no bit of the secret is left.
+                    begin = run + shift + (first + start) * 4 // 3
+                    stop = run + shift + -(-(first + end) * 4 // 3)
+                    yield Found(*one.span(begin, min(stop, len(one.text))), rule, value)
+
+
+def _by_patterns(view: View, own: Spans) -> Iterator[Found]:
+    for start, end in own(view.text):
+        if 0 <= start < end and not REDACTED.search(view.text, start, end):
+            yield Found(*view.span(start, end), PATTERN, view.text[start:end])
+
+
+def plain(rule: str, value: str) -> str:
+    """Return a secret in the form in which all its spellings are the same."""
+    if rule in KEY_RULES:
+        return "".join(key_lines(value))
+    return value.removesuffix("@") if rule in URL_RULES else value
+
+
+def apart(text: str, found: Iterable[Found]) -> list[Found]:
+    """Join what overlaps, under the name that says most; what was put in the place of a secret stays."""
+    kept = [match.span() for match in REDACTED.finditer(text)]
+    merged: list[Found] = []
+    for one in sorted(found, key=lambda one: (one.start, -one.end)):
+        if any(start < one.end and one.start < end for start, end in kept):
+            continue
+        last = merged[-1] if merged else None
+        if last is None or one.start >= last.end:
+            merged.append(one)
+            continue
+        better = min(last, one, key=_rank)
+        merged[-1] = better._replace(start=last.start, end=max(last.end, one.end))
+    return merged
+
+
+def _rank(found: Found) -> tuple[int, int]:
+    return ORDER.get(found.rule, len(ORDER)), found.start - found.end
