@@ -56,8 +56,8 @@ def test_json_has_the_documented_shape(clew: Console, tmp_path: Path) -> None:
 def test_the_screen_lists_ends_and_branches(clew: Console, tmp_path: Path) -> None:
     assert clew("tree", one(tmp_path, branched().data()), width=80).out == (
         "   END  LINE  TURNS  LOADS  ≈TOKENS  WHAT\n"
-        "→  u6      6      2      4        8  the client goes on from here\n"
-        "1  u4      4      2      4        8  a branch, leaves at line 2\n"
+        "→  u6      6      2      4       22  the client goes on from here\n"
+        "1  u4      4      2      4       22  a branch, leaves at line 2\n"
     )
 
 

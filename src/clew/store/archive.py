@@ -331,8 +331,15 @@ class Adding:
         folder, disk = self._archive.snapshots_folder, self._archive.disk
         for name, data in self._waiting:
             # By the same name there can only be the same bytes: another process was at it in the same moment.
-            if not os.path.exists(os.path.join(folder, f"{name}{_ENDING}")):  # noqa: PTH110, PTH118
+            path = os.path.join(folder, f"{name}{_ENDING}")  # noqa: PTH118
+            if os.path.exists(path):  # noqa: PTH110
+                continue
+            try:
                 put(folder, f"{name}{_ENDING}", (data,), disk=disk)
+            except NotWrittenError as error:
+                if not isinstance(error.__cause__, FileExistsError):
+                    raise
+            else:
                 self._noted += len(data)
         self._waiting.clear()
         try:

@@ -93,7 +93,7 @@ def _show(screen: Screen, resumed: Resumed, *, is_all: bool) -> None:
             span(f"≈{words.tokens(found.tokens_estimate)} tokens", "yellow"),
         )
         if screen.is_terminal:
-            screen.print(span("≈ is an estimate: a quarter of the characters", "dim"))
+            screen.print(span("≈ is an estimate: by words, digits and signs", "dim"))
     _left_out(screen, resumed)
     _api(screen, resumed)
 
