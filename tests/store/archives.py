@@ -1,23 +1,25 @@
-"""Archives for tests, and disks that fail or die at a call of the test's choosing."""
+"""Archives for tests, and what is put into them."""
 
 from __future__ import annotations
 
-import os
-import signal
+import random
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from clew.store.archive import Archive
 from clew.store.archive_footprint import Footprint
-from clew.store.disk import Disk
+from clew.store.archive_restore import restore
 from clew.store.files import Store
 from clew.store.heads import group_agents
+from tests.store.faults.disks import CountingDisk
 from tests.store.lines import ONE, lines, put
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from clew.store.archive import Added
+    from clew.store.archive_restore import Restored
+    from clew.store.disk import Disk
 
 NOW: Final = 1_790_000_000_000
 
@@ -51,76 +53,27 @@ def tree(folder: Path, *, times: bool = False) -> dict[str, object]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths if path.is_file()}
 
 
-class CountingDisk(Disk):
-    """Calls `at_call` with the number and name of each thing that is done to the disk, before it is done."""
-
-    def __init__(self, at_call: Callable[[int, str], None] | None = None) -> None:
-        self.at_call = at_call
-        self.calls: list[str] = []
-
-    def _count(self, name: str) -> None:
-        self.calls.append(name)
-        if self.at_call is not None:
-            self.at_call(len(self.calls) - 1, name)
-
-    def create(self, path: str, *, mode: int = 0o600) -> int:
-        self._count("create")
-        return super().create(path, mode=mode)
-
-    def write(self, descriptor: int, data: bytes) -> None:
-        half = len(data) // 2
-        super().write(descriptor, data[:half])  # a part of it is there when it fails
-        self._count("write")
-        super().write(descriptor, data[half:])
-
-    def sync(self, descriptor: int) -> None:  # noqa: ARG002
-        self._count("sync")  # not done: no power fails here, and each would take as long as all the rest
-
-    def link(self, source: str, target: str) -> None:
-        self._count("link")
-        super().link(source, target)
-
-    def replace(self, source: str, target: str) -> None:
-        self._count("replace")
-        super().replace(source, target)
-
-    def unlink(self, path: str) -> None:
-        self._count("unlink")
-        super().unlink(path)
-
-    def make_folder(self, path: str) -> None:
-        self._count("make_folder")
-        super().make_folder(path)
-
-    def sync_folder(self, path: str) -> None:  # noqa: ARG002
-        self._count("sync_folder")
+def get(
+    place: Path, to: Path, *, number: int = -1, partly: bool = False, disk: Disk | None = None
+) -> Restored:
+    """Put back one of the snapshots of an archive."""
+    archive = Archive(place)
+    snapshot = archive.snapshots().found[number]
+    return restore(snapshot, archive.packs(), to=str(to), partly=partly, disk=disk or CountingDisk())
 
 
-def failing(at: int, error: int, *, for_ever: bool = False) -> CountingDisk:
-    """A disk that fails at one of its calls, once or from then on."""
-
-    def at_call(number: int, _name: str) -> None:
-        if number == at or (for_ever and number > at):
-            raise OSError(error, os.strerror(error))
-
-    return CountingDisk(at_call)
-
-
-def dying(at: int) -> CountingDisk:
-    """A disk at one of whose calls the process is killed."""
-
-    def at_call(number: int, _name: str) -> None:
-        if number == at:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    return CountingDisk(at_call)
+@cache
+def noise(seed: int, size: int) -> bytes:
+    """Lines of many lengths that no compression makes small."""
+    made = random.Random(seed)
+    parts: list[bytes] = []
+    while size > 0:
+        length = min(size, int(made.expovariate(1 / 1500)) + 1)
+        parts.append(made.randbytes(length - 1).replace(b"\n", b" ") + b"\n")
+        size -= length
+    return b"".join(parts)
 
 
-def without_links(error: int) -> CountingDisk:
-    """A disk that knows no second names."""
-
-    def at_call(_number: int, name: str) -> None:
-        if name == "link":
-            raise OSError(error, os.strerror(error))
-
-    return CountingDisk(at_call)
+def drafts(folder: Path) -> list[str]:
+    """What was left unfinished in a folder."""
+    return [name for name in tree(folder) if name.endswith(".clew")]

@@ -2,48 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections import Counter
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from clew.actions.editing import (
-    NO_CHANGE,
-    Work,
-    alive,
-    begin,
-    carry_out,
-    leave_unfinished,
-    refuse_if_alive,
-    stamp_of,
-    steps_of,
-    work_out,
-)
-from clew.actions.footprints import Destination
+from clew.actions.editing import Extra, begin, edit_footprint, stamp_of
 from clew.actions.own_patterns import compiled, watched
 from clew.edit.redact import gather, redact
 from clew.edit.redact_history import gather_history, redact_history
 from clew.edit.side_texts import gather_text, redact_text
 from clew.session.session import Session
 from clew.store.commit import Job, Replaced, commit
-from clew.store.disk import DISK
 from clew.store.journal import entries, forget
+from clew.store.redaction_key import placeholder_key
 from clew.store.source import FileSource
-from clew.store.state import make_private
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from clew.actions.editing import Outcome, Pieces, Wish
+    from clew.actions.editing import Pieces, Wish, Worked
     from clew.actions.footprints import Footprint
+    from clew.actions.outcomes import Outcome
     from clew.edit.changes import Changes
     from clew.edit.known_secrets import Secrets
     from clew.edit.redact import Redaction
     from clew.edit.secret_forms import Spans
-    from clew.store.disk import Disk
     from clew.store.files import Store
 
 __all__ = ["compiled", "placeholder_key", "redact_session"]
@@ -52,12 +38,25 @@ _PIECE: Final = 1 << 20
 
 
 def redact_session(
-    store: Store, name: str, wish: Wish, *, key: bytes, patterns: Sequence[re.Pattern[str]] = ()
+    store: Store,
+    name: str,
+    wish: Wish,
+    *,
+    key: bytes,
+    patterns: Sequence[re.Pattern[str]] = (),
+    progress: Callable[[int], Callable[[int], None]] | None = None,
 ) -> Outcome:
-    """Take every secret out of a session and all that belongs to it; `key` makes the placeholders."""
+    """Take every secret out of a session and all that belongs to it; `key` makes the placeholders.
+
+    `progress` is told how many bytes there are to go through, and gives what is told of those that are done.
+    """
     footprint = begin(store, name, wish)
     with watched(patterns) as own:
-        outcome = _redacted(footprint, wish, key, own)
+        advance = None if progress is None else progress(_work(footprint))
+        redacting = _Redacting(footprint, wish, key, own, advance)
+        outcome = edit_footprint(
+            footprint, wish, redacting.make, make_agent=redacting.make, also=redacting.also
+        )
     if outcome.done is None or not wish.in_place:
         return outcome
     _forget_index()
@@ -68,53 +67,89 @@ def redact_session(
     return outcome._replace(notes=(*outcome.notes, *told))
 
 
-def _redacted(footprint: Footprint, wish: Wish, key: bytes, own: Spans | None) -> Outcome:
-    live = alive(footprint, wish)
-    if wish.in_place:
-        refuse_if_alive(footprint, live, force=wish.force)
-    destination = None if wish.in_place else Destination.beside(footprint, wish.new_id)
-    secrets = _gathered(footprint, own)
-    history = _history(footprint) if wish.in_place else None
-    if history is not None:
-        secrets |= gather_history(history, footprint.file.id, own=own)
-    made: list[Redaction] = []
+def _work(footprint: Footprint) -> int:
+    """Return how many bytes are gone through: to find the secrets, and to take them out."""
+    return 2 * sum(one.source.size for one in (footprint.session, *(one for _, one in footprint.agents)))
 
-    def make(session: Session) -> Changes:
-        found = redact(session, key=key, own=own, known=secrets)
-        made.append(found)
-        if not wish.in_place and session is footprint.session:
-            leave_unfinished(found, live)
+
+class _Redacting:
+    """Takes the secrets out of all files of one session."""
+
+    def __init__(
+        self,
+        footprint: Footprint,
+        wish: Wish,
+        key: bytes,
+        own: Spans | None,
+        advance: Callable[[int], None] | None,
+    ) -> None:
+        self._footprint = footprint
+        self._wish = wish
+        self._key = key
+        self._own = own
+        self._advance = advance
+        self._made: list[Redaction] = []
+        self._history = _history(footprint) if wish.in_place else None
+
+    @cached_property
+    def _secrets(self) -> Secrets:
+        """The secrets of all files: what is found once is looked for everywhere."""
+        footprint, own = self._footprint, self._own
+        secrets = gather(footprint.session, own=own, advance=self._advance)
+        for _, agent in footprint.agents:
+            secrets |= gather(agent, own=own, advance=self._advance)
+        for side in footprint.sides:
+            secrets |= gather_text(_pieces(side.path), own=own)
+        if self._history is not None:
+            secrets |= gather_history(self._history, footprint.file.id, own=own)
+        return secrets
+
+    def make(self, session: Session) -> Changes:
+        """Plan to take them out of the session or of a sub-agent."""
+        found = redact(session, key=self._key, own=self._own, known=self._secrets, advance=self._advance)
+        self._made.append(found)
         return found
 
-    worked = work_out(footprint, make, wish, destination, make_agent=make)
-    report = _Report(Counter(), Counter())
-    for one in made:
-        report.take(one)
-    sides: dict[str, Pieces] = {}
-    for side in footprint.sides if secrets.seen else ():
-        clean = partial(redact_text, secrets=secrets, key=key, own=own)
+    def also(self, worked: Worked) -> Extra:
+        """Clean the files beside it, and in place the client's list of prompts."""
+        report = _Report(Counter(), Counter())
+        for one in self._made:
+            report.take(one)
+        sides = self._sides(report)
+        listed = self._listed(report)
+        if worked.is_same and not sides and not listed:
+            return Extra(notes=("There is no secret in it.",))
+        notes = (*report.notes(), *_left(self._made))
+        first = partial(self._begin, listed) if self._wish.in_place else None
+        return Extra(sides, notes=notes, is_change=True, first=first)
+
+    def _sides(self, report: _Report) -> dict[str, Pieces]:
+        found: dict[str, Pieces] = {}
+        clean = partial(redact_text, secrets=self._secrets, key=self._key, own=self._own)
+        for side in self._footprint.sides if self._secrets.seen else ():
+            tally: Counter[str] = Counter()
+            for _ in clean(_pieces(side.path), tally=tally):
+                pass
+            if tally:
+                report.add(_SIDES.get(side.kind, "file beside it"), tally)
+                found[side.path] = partial(_cleaned, side.path, clean)
+        return found
+
+    def _listed(self, report: _Report) -> Changes | None:
+        if self._history is None:
+            return None
         tally: Counter[str] = Counter()
-        for _ in clean(_pieces(side.path), tally=tally):
-            pass
-        if tally:
-            report.add(_SIDES.get(side.kind, "file beside it"), tally)
-            sides[side.path] = partial(_cleaned, side.path, clean)
-    listed: Changes | None = None
-    if history is not None:
-        tally = Counter()
-        listed = redact_history(history, footprint.file.id, secrets, key, own=own, tally=tally)
+        id_ = self._footprint.file.id
+        listed = redact_history(self._history, id_, self._secrets, self._key, own=self._own, tally=tally)
         if tally:
             report.add("list of prompts", tally)
-    is_same = not any(True for file in worked.plan.files for _ in steps_of(file))
-    if is_same and not sides and not listed:
-        return Work(footprint, worked, destination, notes=("There is no secret in it.", NO_CHANGE)).outcome
-    work = Work(footprint, worked, destination, sides=sides, notes=(*report.notes(), *_left(made)))
-    if wish.in_place and not wish.is_dry and (wish.force or not worked.losses):
+        return listed
+
+    def _begin(self, listed: Changes | None) -> None:
         # Now too: whatever happens from here on, no word of what goes is left in it.
         _forget_index()
         if listed:
-            _clean_history(listed, footprint, wish)
-    return carry_out(work, wish)
+            _clean_history(listed, self._footprint, self._wish)
 
 
 def _history_path(footprint: Footprint) -> str:
@@ -137,16 +172,6 @@ def _clean_history(listed: Changes, footprint: Footprint, wish: Wish) -> None:
     # A moment before the edit itself, which is the one to be undone.
     done = commit(job, state=wish.state, now_ms=wish.now_ms - 1)
     forget(wish.state, done.id)
-
-
-def _gathered(footprint: Footprint, own: Spans | None) -> Secrets:
-    """Return the secrets of all files: what is found once is looked for everywhere."""
-    secrets = gather(footprint.session, own=own)
-    for _, agent in footprint.agents:
-        secrets |= gather(agent, own=own)
-    for side in footprint.sides:
-        secrets |= gather_text(_pieces(side.path), own=own)
-    return secrets
 
 
 def _pieces(path: str) -> Iterator[bytes]:
@@ -214,22 +239,3 @@ class _Report(NamedTuple):
 def _left(made: Sequence[Redaction]) -> Iterator[str]:
     if left := sum(one.left for one in made):
         yield f"{left} stay, as they are names or ids that hold the session together."
-
-
-def placeholder_key(state: Path, *, draw: Callable[[int], bytes], disk: Disk = DISK) -> bytes:
-    """Return the key by which the same secret gets the same placeholder each time; it is made when needed."""
-    path = state / "redaction-key"
-    for _ in range(3):
-        with contextlib.suppress(FileNotFoundError):
-            data = path.read_bytes()
-            if len(data) >= 16:
-                return data
-        make_private(state, disk)
-        with contextlib.suppress(FileExistsError):
-            descriptor = disk.create(str(path))
-            try:
-                disk.write(descriptor, draw(32))
-                disk.sync(descriptor)
-            finally:
-                disk.close(descriptor)
-    return draw(32)

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.errors import ChangedOnDiskError, ClewError, UnreadableError
 from clew.store.archive_chunks import cut
-from clew.store.archive_disk import confirm, make_folders, put
 from clew.store.archive_footprint import Opened
 from clew.store.archive_manifest import ArchivedFile, BadManifestError, Manifest, decode, encode, snapshot_id
 from clew.store.archive_packs import ENDING as PACK
 from clew.store.archive_packs import Damage, Packer, Packs
 from clew.store.disk import DISK
+from clew.store.drafts import clean, make_folders, put
 from clew.store.files import Skipped
 from clew.store.source import FileSource, reason
-from clew.store.writer import NotWrittenError, clean
+from clew.store.writer import NotWrittenError, TakenError, confirm
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -336,16 +336,12 @@ class Adding:
                 continue
             try:
                 put(folder, f"{name}{_ENDING}", (data,), disk=disk)
-            except NotWrittenError as error:
-                if not isinstance(error.__cause__, FileExistsError):
-                    raise
-            else:
-                self._noted += len(data)
+            except TakenError:
+                continue
+            self._noted += len(data)
         self._waiting.clear()
-        try:
-            confirm(folder, disk=disk)
-        except NotWrittenError:
-            self.is_lasting = False  # they are there; that they stay, nobody has said
+        if not confirm(folder, disk=disk):
+            self.is_lasting = False
 
     def _make_folders(self) -> None:
         if self._has_folders:

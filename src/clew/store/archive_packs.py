@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.errors import ClewError, UnreadableError
 from clew.store.archive_chunks import MOST
-from clew.store.archive_disk import Draft, confirm
 from clew.store.disk import DISK
+from clew.store.drafts import Draft, sync_names
 from clew.store.source import FileSource, reason
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class Packer:
         if draft is not None:
             self.written += draft.size
             pack = draft.finish(f"{secrets.token_hex(16)}{ENDING}")
-            confirm(self._packs.folder, disk=self._disk)
+            sync_names(self._packs.folder, disk=self._disk)
             self._packs.note(pack)
         self._taken.clear()
 

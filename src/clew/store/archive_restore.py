@@ -12,11 +12,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from clew.errors import ClewError, RefusedError
-from clew.store.archive_disk import Draft, confirm, make_folders
 from clew.store.archive_packs import LostChunkError
 from clew.store.disk import DISK
+from clew.store.drafts import Draft, clean, make_folders
 from clew.store.source import FileSource, reason, what_is
-from clew.store.writer import NotWrittenError, clean
+from clew.store.writer import NotWrittenError, confirm
 
 if TYPE_CHECKING:
     from clew.store.archive import Snapshot
@@ -126,12 +126,7 @@ class _Work:
         return None
 
     def confirmed(self) -> bool:
-        try:
-            for folder in self._folders:
-                confirm(folder, disk=self._disk)
-        except NotWrittenError:
-            return False
-        return True
+        return all(confirm(folder, disk=self._disk) for folder in self._folders)
 
 
 def _target(base: str, file: ArchivedFile) -> str:

@@ -326,5 +326,6 @@ def _owner(path: str) -> tuple[int, int] | None:
     """Return whose a file is, if we could make one that its owner cannot read."""
     if os.name != "posix" or os.geteuid() != 0:
         return None
-    status = Path(path).stat()
+    with about(path):
+        status = Path(path).stat()
     return (status.st_uid, status.st_gid) if status.st_uid != 0 else None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from clew.errors import ClewError
 from clew.store.carrying import Watched, carry_missing, drain
@@ -17,7 +17,7 @@ from clew.store.source import FileSource, reason
 from clew.store.writer import NO_LINKS, NotWrittenError, prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from clew.store.carrying import Patience
     from clew.store.disk import Disk
@@ -164,36 +164,57 @@ def swap(file: Swapped, disk: Disk) -> None:
         disk.make_private(file.backup)
 
 
-def put_back(file: Swapped, disk: Disk, patience: Patience, *, trash: str | None = None) -> None:
-    """Put the backup of a replaced file back in its place.
+class Returned(NamedTuple):
+    """A replaced file whose backup is to be put back."""
 
-    What somebody adds to the new one meanwhile is carried over. If it is not what we wrote, it goes to the
-    trash and not away.
+    file: Swapped
+    trash: str | None = None
+    """Where the new one goes, if it is not what we wrote."""
+
+    @property
+    def watched(self) -> Watched:
+        """The new file, into which somebody may still be writing, and the old one in its place."""
+        file = self.file
+        return Watched(file.kept, file.path, 0 if file.new is None else file.new.size + file.carried)
+
+
+def put_back(files: Sequence[Returned], disk: Disk, patience: Patience) -> None:
+    """Put the backups of replaced files back in their places.
+
+    What somebody adds to the new ones meanwhile is carried over, of all of them at once.
     """
-    known = 0 if file.new is None else file.new.size + file.carried
-    if is_there(file.backup):
-        if progress(file) == "old":
-            unlink(file.backup, disk)  # a copy of it is in its place
-            return
-        is_ours = file.new is not None and file.new.begins(file.path)
-        if not is_ours and is_there(file.path) and trash is None:
-            raise CannotFinishError(file.path)
-        with about(file.path):
-            unlink(file.kept, disk)
-            if is_there(file.path) and not _is_linked(file.path, file.kept, disk) and trash is not None:
-                unlink(trash, disk)
-                prepare(trash, copied(file.path)(), target=trash, disk=disk)
-            _return(file, disk)
-        sync_all((folder_of(file.path), folder_of(file.backup)), disk)
-        if is_ours and is_there(file.kept) and trash is None:
-            drain([Watched(file.kept, file.path, known)], disk=disk, patience=patience)
-    elif is_there(file.kept) and trash is None:
-        carry_missing(Watched(file.kept, file.path, known), file.old.size, disk=disk)
-    if is_there(file.kept):
-        if trash is None:
-            unlink(file.kept, disk)
+    heard = [one for one in files if _put_back(one, disk)]
+    drain([one.watched for one in heard], disk=disk, patience=patience)
+    for one in files:
+        if not is_there(one.file.kept):
+            continue
+        if one.trash is None:
+            unlink(one.file.kept, disk)
         else:
-            throw(file.kept, trash, disk)
+            throw(one.file.kept, one.trash, disk)
+
+
+def _put_back(one: Returned, disk: Disk) -> bool:
+    """Put one back; say whether what is written into the new one is still to be heard."""
+    file, trash = one
+    if not is_there(file.backup):
+        if is_there(file.kept) and trash is None:  # it was interrupted
+            carry_missing(one.watched, file.old.size, disk=disk)
+        return False
+    if progress(file) == "old":
+        unlink(file.backup, disk)  # a copy of it is in its place
+        return False
+    is_ours = file.new is not None and file.new.begins(file.path)
+    if not is_ours and is_there(file.path) and trash is None:
+        raise CannotFinishError(file.path)
+    with about(file.path):
+        unlink(file.kept, disk)
+        if is_there(file.path) and not _is_linked(file.path, file.kept, disk) and trash is not None:
+            unlink(trash, disk)
+            prepare(trash, copied(file.path)(), target=trash, disk=disk)
+        _return(file, disk)
+    sync_all((folder_of(file.path), folder_of(file.backup)), disk)
+    return is_ours and trash is None and is_there(file.kept)
 
 
 def _is_linked(path: str, name: str, disk: Disk) -> bool:

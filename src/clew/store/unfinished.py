@@ -17,6 +17,7 @@ from clew.store.disk import DISK
 from clew.store.source import reason
 from clew.store.steps import (
     CannotFinishError,
+    Returned,
     about,
     back_up,
     folder_of,
@@ -146,13 +147,15 @@ def roll_back(entry: Entry, disk: Disk = DISK, patience: Patience = PATIENCE) ->
             move(file, disk, back=True)
             sync_all((folder_of(file.source), folder_of(file.target)), disk)
     gone: list[str] = []
+    returned: list[Returned] = []
     for file in reversed(entry.replaced):
         if is_there(file.temporary) or not entry.is_ready:
             if is_there(file.path):  # else the backup is all there is
                 gone += [file.backup] * unlink(file.backup, disk)
             gone += [file.temporary] * unlink(file.temporary, disk)
         else:
-            put_back(file, disk, patience)
+            returned.append(Returned(file))
+    put_back(returned, disk, patience)
     for file in reversed(entry.new):
         is_ours = is_same(file.temporary, file.target)
         if not is_ours and not is_there(file.temporary) and entry.is_ready and file.mark is not None:
@@ -195,10 +198,12 @@ def take_back(entry: Entry, disk: Disk = DISK, patience: Patience = PATIENCE) ->
     """Do, or go on with, the undoing of an edit that was done."""
     for file in reversed(entry.moved):
         move(file, disk, back=True)
+    returned: list[Returned] = []
     for file in entry.replaced:
         new = file.path if is_there(file.backup) else file.kept
         is_ours = file.new is not None and file.new.is_all(new, grown=file.carried)
-        put_back(file, disk, patience, trash=None if is_ours else file.trash)
+        returned.append(Returned(file, None if is_ours else file.trash))
+    put_back(returned, disk, patience)
     # The main file first: when it is gone, the session is.
     for file in reversed(entry.new):
         if is_there(file.target) and file.trash is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+from itertools import count
 from typing import TYPE_CHECKING
 
 from clew.store.carrying import Patience
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
 
 AT_ONCE = Patience(quiet=0)
 """To wait for nobody: tests in which nobody else writes."""
+
+
+def ticking(sleep: Callable[[float], None]) -> Patience:
+    """Wait by a clock that goes on by a tenth of a second each time it is looked at; `sleep` may write."""
+    tenths = count()
+    return Patience(sleep=sleep, clock=lambda: next(tenths) / 10)
+
 
 ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EINTR)
 
@@ -89,7 +98,7 @@ class CountingDisk(Disk):
 class FailingDisk(CountingDisk):
     """Fails at one of its calls, once or from then on; of what was to be written a part is there."""
 
-    def __init__(self, at: int, error: int, *, for_ever: bool) -> None:
+    def __init__(self, at: int, error: int, *, for_ever: bool = False) -> None:
         super().__init__()
         self.at, self.error, self.for_ever = at, error, for_ever
         self.failures = 0
@@ -123,6 +132,44 @@ class KillingDisk(CountingDisk):
             os.write(descriptor, data[: len(data) // 2])
 
 
+class DyingDisk(CountingDisk):
+    """Has the process killed at one of its calls; of what was being written a part is there."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+
+    def met(self, name: str, path: str) -> None:
+        super().met(name, path)
+        if len(self.calls) > self.at:
+            if name == "write":
+                raise Killed  # caught below: first a part of it is written
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def failed(self, descriptor: int, data: bytes) -> None:
+        os.write(descriptor, data[: len(data) // 2])
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_process(do: Callable[[], object]) -> int:
+    """Do it in a process of its own, a copy of this one; return how that ended, as `os.waitpid` says it."""
+    child = start_process(do)
+    return os.waitpid(child, 0)[1]
+
+
+def start_process(do: Callable[[], object]) -> int:
+    """Begin it in a process of its own; return its id."""
+    child = os.fork()
+    if child:
+        return child
+    code = 1
+    try:
+        do()
+        code = 0
+    finally:
+        os._exit(code)
+
+
 class RefusingDisk(CountingDisk):
     """Refuses what a test picks, with an error of its choice: a file system that lacks something."""
 
@@ -135,3 +182,8 @@ class RefusingDisk(CountingDisk):
         error = self._picks(name, path)
         if error:
             raise OSError(error, os.strerror(error), path)
+
+
+def no_links(name: str, _path: str) -> int:
+    """What a file system refuses that knows no second names."""
+    return errno.EPERM if name == "link" else 0

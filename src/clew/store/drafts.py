@@ -1,26 +1,36 @@
-"""Put files of an archive, and those taken from it, in their places: whole, or not at all."""
+"""Write files under a name of their own, `.name.process-number.clew`, until they are whole.
+
+Whoever writes next in the same folder knows by that name what a killed process left there, and removes it
+(`clean`). Edits of sessions have the journal for that instead (`commit`).
+"""
 
 from __future__ import annotations
 
-import errno
 import os
+import re
+import time
 from typing import TYPE_CHECKING, Final
 
 from clew.store.disk import DISK
+from clew.store.locks import started
 from clew.store.source import reason
-from clew.store.writer import NO_LINKS, NotWrittenError
+from clew.store.writer import NotWrittenError, claim, drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from clew.store.disk import Disk
 
-_NO_SYNC: Final = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EACCES})
-"""What is said of a folder that cannot be asked, as on some network disks; nothing failed then."""
+_TEMPORARY: Final = re.compile(r"\..+\.(\d+)-\d+\.clew", re.DOTALL)
+_LONGEST: Final = 80
+"""How many bytes of a name its temporary one begins with: with all of them it may be too long."""
+
+_MOST: Final = 1000
+_LONG_AGO: Final = 3600.0
 
 
 class Draft:
-    """A file being written under another name, which `writer.clean` knows if nobody finishes it."""
+    """A file being written, that has no name of its own yet."""
 
     def __init__(self, folder: str, name: str, *, mode: int = 0o600, disk: Disk = DISK) -> None:
         self._disk = disk
@@ -30,8 +40,9 @@ class Draft:
         self._path, self._descriptor = self._open(name, mode)
 
     def _open(self, name: str, mode: int) -> tuple[str, int]:
-        for number in range(1000):
-            path = os.path.join(self._folder, f".{name[:80]}.{os.getpid()}-{number}.clew")  # noqa: PTH118
+        for number in range(_MOST):
+            temporary = f".{_beginning(name)}.{os.getpid()}-{number}.clew"
+            path = os.path.join(self._folder, temporary)  # noqa: PTH118
             try:
                 return path, self._disk.create(path, mode=mode)
             except FileExistsError:
@@ -54,9 +65,8 @@ class Draft:
         try:
             self._disk.sync(self._descriptor)
             self._close()
-            self._claim(target)
-        except FileExistsError as error:
-            raise NotWrittenError(target, "there is such a file already") from error
+            if not claim(self._path, target, disk=self._disk):
+                self._path = ""
         except OSError as error:
             raise NotWrittenError(target, reason(error)) from error
         finally:
@@ -65,34 +75,33 @@ class Draft:
 
     def drop(self) -> None:
         """Give it up, or its first name once it has another."""
+        path, self._path = self._path, ""
         try:
             self._close()
-            if self._path:
-                self._disk.unlink(self._path)
         except OSError:
-            return  # whoever writes here next removes it
+            pass  # it is let go of, whatever is said
         finally:
-            self._path = ""
+            if path:
+                drop(path, disk=self._disk)
 
     def _close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             self._disk.close(descriptor)
 
-    def _claim(self, target: str) -> None:
-        try:
-            self._disk.link(self._path, target)
-        except OSError as error:
-            if error.errno not in NO_LINKS:
-                raise
-            # A file system that knows no second names: the name is taken first, then filled at once.
-            self._disk.close(self._disk.create(target))
-            self._disk.replace(self._path, target)
-            self._path = ""
+
+def _beginning(name: str) -> str:
+    name = name[:_LONGEST]
+    while len(os.fsencode(name)) > _LONGEST:
+        name = name[:-1]
+    return name
 
 
 def put(folder: str, name: str, pieces: Iterable[bytes], *, mode: int = 0o600, disk: Disk = DISK) -> str:
-    """Write a file that is not there yet. The caller confirms the folder, once for all that it puts there."""
+    """Write a file that is not there yet; it appears when it is whole, or not at all.
+
+    The caller waits for the folder (`sync_names`), once for all that it puts there.
+    """
     draft = Draft(folder, name, mode=mode, disk=disk)
     try:
         for piece in pieces:
@@ -101,6 +110,32 @@ def put(folder: str, name: str, pieces: Iterable[bytes], *, mode: int = 0o600, d
         draft.drop()
         raise
     return draft.finish(name)
+
+
+def clean(folder: str, *, disk: Disk = DISK) -> list[str]:
+    """Remove what writers that are no more left unfinished in a folder; return their names."""
+    found: list[str] = []
+    try:
+        names = os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return found
+    for name in names:
+        match = _TEMPORARY.fullmatch(name)
+        path = os.path.join(folder, name)  # noqa: PTH118
+        if match is None or (started(int(match[1])) is not None and not _is_old(path, int(match[1]))):
+            continue
+        drop(path, disk=disk)
+        found.append(name)
+    return found
+
+
+def _is_old(path: str, process: int) -> bool:
+    """Say whether nobody has written for an hour: then the process is another one with the same id."""
+    try:
+        written = os.lstat(path).st_mtime
+    except OSError:
+        return False
+    return process != os.getpid() and time.time() - written > _LONG_AGO
 
 
 def make_folders(path: str, *, disk: Disk = DISK) -> None:
@@ -118,13 +153,15 @@ def make_folders(path: str, *, disk: Disk = DISK) -> None:
         return
     except OSError as error:
         raise NotWrittenError(path, reason(error)) from error
-    confirm(above, disk=disk)
+    sync_names(above, disk=disk)
 
 
-def confirm(folder: str, *, disk: Disk = DISK) -> None:
-    """Wait until the names in a folder are on the disk, where the file system can be asked for that."""
+def sync_names(folder: str, *, disk: Disk = DISK) -> None:
+    """Wait until the names in a folder are on the disk; raise if that is not to be had.
+
+    For what the next step stands on. Where all is done already, `writer.confirm` only says whether they are.
+    """
     try:
         disk.sync_folder(folder)
     except OSError as error:
-        if error.errno not in _NO_SYNC:
-            raise NotWrittenError(folder, reason(error)) from error
+        raise NotWrittenError(folder, reason(error)) from error
