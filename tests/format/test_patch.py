@@ -170,6 +170,7 @@ def test_there_and_back_gives_the_same_bytes_for_lines_of_the_corpus() -> None:
             assert there != raw
 
 
+@pytest.mark.no_cover  # it is about time
 def test_a_long_record_and_a_deep_path_take_linear_time() -> None:
     started = process_time()
     wide = b'{"x":[' + b'{"k":1},' * 50_000 + b'{"k":2}],"a":5}'

@@ -182,6 +182,7 @@ UNITS = (
 )
 
 
+@pytest.mark.no_cover  # it is about time
 @pytest.mark.parametrize("unit", UNITS)
 def test_noise_of_megabytes_takes_no_longer_than_its_length(unit: bytes) -> None:
     raw = unit * (1_000_000 // len(unit))

@@ -124,3 +124,13 @@ def say(block: Any) -> dict[str, Any]:
 def brief(messages: Sequence[str]) -> list[str]:
     """Shorten the short form: texts without their mark."""
     return [message.replace("T:", "").replace("TU:Bash:", "") for message in messages]
+
+
+def basic() -> Story:
+    """Two prompts, two answers."""
+    return Story().q("q1", None).a("a1").q("q2").a("a2")
+
+
+def talk(story: Story, uuid: str, parent: str | None = _PREVIOUS) -> Story:
+    """A command that the client carried out itself."""
+    return story.system(uuid, "local_command", parent, content=f"LC {uuid}")

@@ -154,6 +154,7 @@ def test_the_rewind_of_each_recorded_interactive_session_is_its_one_branch(
     assert count == expected
 
 
+@pytest.mark.no_cover  # it is about time
 def test_a_comb_of_branches_takes_linear_time() -> None:
     teeth = 20_000
     made = [line("u0")]

@@ -188,6 +188,7 @@ def test_the_way_up_is_the_history_backwards() -> None:
     assert [graph.has_children(row) for row in range(5)] == [True, False, True, True, False]
 
 
+@pytest.mark.no_cover  # it is about time
 def test_three_hundred_thousand_records_children_first_and_each_twice_take_linear_time() -> None:
     count = 300_000
     made: list[bytes] = []
@@ -204,6 +205,7 @@ def test_three_hundred_thousand_records_children_first_and_each_twice_take_linea
     assert process_time() - started < 60
 
 
+@pytest.mark.no_cover  # it is about time
 @pytest.mark.parametrize("parent", ["same", "lost", "self", "ring"])
 def test_no_shape_of_a_large_tree_takes_more_than_linear_time(parent: str) -> None:
     count = 40_000

@@ -98,6 +98,7 @@ def test_turns_are_numbered_as_they_are_shown(path: Path) -> None:
         assert {layout.turn(row) or 0 for row in turn.rows} <= {turn.n}
 
 
+@pytest.mark.no_cover  # it is about time
 def test_a_long_dead_end_takes_no_longer_than_a_short_one() -> None:
     many = 20_000
     said = (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from time import process_time
 
+import pytest
+
 from clew.session.eras import rules
 from clew.session.nodes import Nodes
 from tests.session.rows import line, session
@@ -46,6 +48,7 @@ def test_a_uuid_that_only_other_lines_have_is_not_known() -> None:
     assert found.parent(2) is None
 
 
+@pytest.mark.no_cover  # it is about time
 def test_copies_without_number_that_are_no_lines_take_linear_time() -> None:
     count = 20_000
     one = session(

@@ -121,6 +121,8 @@ class Maker:
 
     def _said(self, content: object) -> Blocks:
         blocks = _blocks(content)
+        if self.era.names_images:
+            blocks = [_text("[image]") if block.get("type") == "image" else block for block in blocks]
         if self.era.orphan_results != "note":
             return blocks
         for at, block in enumerate(blocks):
@@ -142,10 +144,18 @@ class Maker:
         if len(blocks) > 1:
             blocks = [block for block in blocks if block.get("type") != "text" or block.get("text") != ""]
         for at, block in enumerate(blocks):
-            name = block.get("name")
-            if block.get("type") == "tool_use" and isinstance(name, str) and name in self._renames:
-                blocks[at] = {**block, "name": self._renames[name]}
+            if block.get("type") == "tool_use":
+                blocks[at] = self._call(block)
         return blocks
+
+    def _call(self, block: dict[str, Any]) -> dict[str, Any]:
+        name, given = block.get("name"), block.get("input")
+        if isinstance(name, str) and name in self._renames:
+            return {**block, "name": self._renames[name]}
+        if name == "ExitPlanMode" and isinstance(given, dict):
+            fields = cast("dict[str, Any]", given).items()
+            return {**block, "input": {k: v for k, v in fields if k not in self.era.unsent_of_plans}}
+        return block
 
     def _drop(self, row: int, reason: str) -> None:
         if reason not in self._words:
@@ -201,15 +211,19 @@ class Maker:
         if at < 0 or any(line.role == "assistant" for line in lines[at + 1 :]):
             return lines
         prompt = max(lines[at].rows, default=-1)
-        goes_on = self.era.asks_to_continue and lines[at].has_result
-        if not goes_on and prompt in rows and any(map(self._is_error, rows[rows.index(prompt) + 1 :])):
+        after = rows[rows.index(prompt) + 1 :] if prompt in rows else ()
+        # What was attached to a prompt has left already: then the turn had begun.
+        attached = (self.session.table.kind_of(row).startswith("attachment") for row in after)
+        has_begun = lines[at].has_result or any(attached)
+        has_failed = any(map(self._is_error, after))
+        asks = self.era.asks_to_continue
+        goes_on = has_begun and (asks == "always" or (asks == "unless-error" and not has_failed))
+        if not goes_on and has_failed:
             return lines  # an API error counts as an answer, though it is not sent
         answer = Draft("assistant", [_text(NO_RESPONSE)])
-        if self.era.closes_interrupted:
-            return [*lines[: at + 1], answer, *lines[at + 1 :]]
         if goes_on:
             return [*lines, Draft("user", [_text(GO_ON)]), answer]
-        return [*lines, answer]
+        return [*lines[: at + 1], answer, *lines[at + 1 :]]
 
     def _is_error(self, row: int) -> bool:
         return bool(self.session.table.flags[row] & API_ERROR)

@@ -68,11 +68,18 @@ class Rules:
     renames: tuple[tuple[str, str], ...] = ()
     """Tools sent under the name they have now."""
 
+    names_images: bool = False
+    """In the place of an image in a prompt stands a word."""
+
+    unsent_of_plans: frozenset[str] = frozenset()
+    """What of the input of ExitPlanMode is for the user alone."""
+
     drops_foreign_thinking: bool = False
     """Thinking of a model other than the one asked is not sent."""
 
-    asks_to_continue: bool = False
-    """A conversation that ends in a result is told to go on before the answer that nobody gave."""
+    asks_to_continue: Literal["never", "unless-error", "always"] = "never"
+    """A conversation that ends in the midst of a turn, in a result or in what was attached to a prompt, is
+    told to go on before the answer that nobody gave; once an API error counted as an answer here."""
 
     closes_interrupted: bool = False
     """Calls at the very end that never got a result are given one that says so; else they are dropped."""
@@ -80,7 +87,7 @@ class Rules:
 
 _1_0_35: Final = Rules("1.0.35", leaf_may_be_sidechain=True)
 _2_0_42: Final = Rules("2.0.42", takes_empty_file=True)
-_2_0_76: Final = Rules("2.0.76", merges_apart=True)
+_2_0_76: Final = Rules("2.0.76", merges_apart=True, unsent_of_plans=frozenset({"plan"}))
 _2_1_45: Final = replace(
     _2_0_76,
     version="2.1.45",
@@ -88,7 +95,8 @@ _2_1_45: Final = replace(
     drops_bare_thinking=True,
     drops_empty_lines=True,
     orphan_results="drop",
-    asks_to_continue=True,
+    asks_to_continue="unless-error",
+    names_images=True,
 )
 _2_1_88: Final = replace(
     _2_1_45,
@@ -100,6 +108,9 @@ _2_1_88: Final = replace(
     orphan_results="note",
     repeated_calls="note",
     renames=(("Task", "Agent"),),
+    unsent_of_plans=frozenset({"plan", "planFilePath"}),
+    asks_to_continue="always",
+    names_images=False,
 )
 _2_1_150: Final = replace(
     _2_1_88,
@@ -111,14 +122,16 @@ _2_1_150: Final = replace(
     drops_empty_lines=False,
     notes_first_orphans=True,
 )
-_2_1_220: Final = replace(_2_1_150, version="2.1.220", drops_foreign_thinking=True)
+_2_1_220: Final = replace(
+    _2_1_150, version="2.1.220", drops_foreign_thinking=True, unsent_of_plans=frozenset()
+)
 _2_1_325: Final = replace(
     _2_1_220,
     version="2.1.325",
     leaf="order-then-time",
     recovers_results="anywhere",
     drops_empty_lines=True,
-    asks_to_continue=False,
+    asks_to_continue="never",
     closes_interrupted=True,
 )
 
