@@ -352,6 +352,44 @@ def test_getting_everything_goes_on_past_what_is_refused(root: Path, place: Path
     assert not path.exists()
 
 
+def test_getting_everything_puts_back_what_is_gone_of_a_session_that_is_there(
+    root: Path, place: Path
+) -> None:
+    path = session(root)
+    before = tree(root)
+    add(root, place)
+    agents = list(path.parent.rglob("agent-*.jsonl"))
+    assert agents
+    for agent in agents:
+        agent.unlink()
+    (restored,) = get_all(root, place)
+    assert isinstance(restored, Restored)
+    assert sorted(restored.put) == sorted(map(str, agents))
+    assert str(path) in restored.kept
+    assert tree(root) == before
+    assert get_all(root, place) == []
+
+
+def test_getting_everything_leaves_what_went_on_and_puts_back_only_what_is_gone(
+    root: Path, place: Path
+) -> None:
+    path = session(root)
+    add(root, place)
+    (agent, *_) = path.parent.rglob("agent-*.jsonl")
+    data = agent.read_bytes()
+    agent.unlink()
+    path.write_bytes(path.read_bytes() + line(99))
+    grown = path.read_bytes()
+    (restored,) = get_all(root, place)
+    assert isinstance(restored, Restored)
+    assert restored.put == (str(agent),)
+    assert restored.path == str(path)
+    assert (agent.read_bytes(), path.read_bytes()) == (data, grown)
+    agent.write_bytes(b"another\n")
+    assert get_all(root, place) == []
+    assert agent.read_bytes() == b"another\n"
+
+
 def test_every_error_is_one_of_ours(root: Path, place: Path) -> None:
     session(root)
     put(place, b"a file in the place of the archive")

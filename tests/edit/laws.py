@@ -211,6 +211,11 @@ def texts(messages: Iterable[Json]) -> list[Said]:
     return [one for one in sent(messages) if one.kind == "text"]
 
 
+def said(session: Session, *, client: str | None = None) -> list[str]:
+    """Return what a client would send of a session, without who says it."""
+    return [one.value for one in sent(context(session, client=client).messages)]
+
+
 def is_within(some: Sequence[Said], others: Sequence[Said]) -> bool:
     """Say whether `some` occur among `others`, in the same order."""
     rest = iter(others)

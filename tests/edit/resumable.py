@@ -79,7 +79,11 @@ def ways(seed: int) -> list[Way]:
         Way("strip --images drop", partial(strip, images="drop")),
         Way("trim --tools", partial(trim, tools=frozenset({("*", "Bash", "mcp__*")[seed % 3]}))),
         Way("trim --results-only", partial(trim, results_only=True)),
-        Way("trim --keep-turns", partial(trim, keep_turns=turned), Asked(drops_turns=True)),
+        Way(
+            "trim --keep-turns",
+            partial(trim, keep_turns=turned),
+            Asked(drops_turns=True, drops_boundaries=True),
+        ),
         Way("trim --older-than", partial(trim, older_than=turned, results_only=seed % 2 == 0)),
         Way("trim --larger-than", partial(trim, larger_than=(5, 15, 30)[seed % 3])),
         Way(

@@ -11,10 +11,10 @@ import pytest
 from clew.edit.changes import Changes, without_blocks
 from clew.edit.guards import ambiguities, losses
 from clew.edit.paths import sent_rows, settle
-from clew.edit.thinking import contexts, drop_void, first_difference
+from clew.edit.thinking import drop_void, first_difference
 from clew.edit.woven import Result, Woven
 from clew.session.chain import chain
-from clew.session.context import context
+from clew.session.context import Context, context
 from clew.session.eras import rules
 from clew.session.session import SALVAGED, Session
 from tests.builder import Builder, call, text, thinking
@@ -42,6 +42,11 @@ def conversation() -> Builder:
         .prompt("second")
         .answer("again done")
     )
+
+
+def contexts(session: Session, result: Result) -> tuple[Context, Context]:
+    """What is sent before an edit and after it."""
+    return context(session), context(result.session)
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -252,6 +257,24 @@ def test_losses_that_nobody_asked_for_are_named() -> None:
     for row in range(8):
         everything.drop(row, "")
     assert lost(everything)[0].startswith("the client would not resume it")
+
+
+def test_a_line_of_which_a_copy_stays_is_no_loss() -> None:
+    builder = conversation().compact().prompt("third").answer("thus")
+    twice = builder.again(9).again(11)  # the compaction and the last prompt
+    session = twice.session()
+    kinds = [session.table.kind_of(row) for row in (8, 12)]
+    assert kinds == ["system/compact_boundary"] * 2
+    changes = Changes(session)
+    for row in (12, 13):
+        changes.drop(row, "")
+    assert lost(changes) == []
+    for row in (8, 10):
+        changes.drop(row, "")
+    assert lost(changes)[-2:] == [
+        "the last prompt (line 14) would not be sent any more",
+        "a compaction (line 9) would be lost",
+    ]
 
 
 def test_lines_that_contradict_each_other_are_named() -> None:

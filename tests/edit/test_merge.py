@@ -13,12 +13,7 @@ from clew.session.session import Session
 from clew.session.turns import turns
 from tests.builder import Builder, call, thinking
 from tests.conformance.generator import generate
-from tests.edit.laws import CLIENTS, check_bytes, corpus, sent
-
-
-def said(session: Session, *, client: str | None = None) -> list[str]:
-    """The words that are sent."""
-    return [one.value for one in sent(context(session, client=client).messages)]
+from tests.edit.laws import CLIENTS, check_bytes, corpus, said
 
 
 def written(first: Session, second: Session, *, keep_thinking: bool = False) -> Session:

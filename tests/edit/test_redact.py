@@ -489,3 +489,17 @@ def compare_sent(before: Any, after: Any) -> None:
             assert re.fullmatch("(.+?)".join(around), one.value, re.DOTALL), (one, other)
     thoughts = [one for one in laws.sent(before) if one.kind == "thinking"]
     assert laws.is_within([one for one in laws.sent(after) if one.kind == "thinking"], thoughts)
+
+
+@each_kind
+def test_what_was_seen_while_secrets_were_gathered_changes_nothing(kind: Kind) -> None:
+    random = Random(f"seen {kind.name}")
+    secret = kind.make(random)
+    words = kind.telling.format(secret)
+    texts = {place: form(words, secret) for place, form in zip(PLACES, FORMS.values(), strict=False)}
+    session = Session.read(plant({"prompt string": words, **texts}).data)
+    known = gather(session)
+    assert any(known.sights[session])
+    again = Secrets(dict(known.values))
+    again.seen = known.seen
+    assert written(redact(session, key=KEY, known=known)) == written(redact(session, key=KEY, known=again))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.edit.resumable import Tally, check_seeds
+from tests.edit.resumable import Tally, check_seeds, checks, resumable
 
 NEVER_IN_VAIN = 0.9
 """How many of the edits that were tried must be done: one that is refused shows nothing."""
@@ -29,6 +29,26 @@ def test_an_edit_of_a_session_that_can_be_resumed_can_be_resumed(start: int) -> 
     found = check_seeds(range(start, start + 1000, 10), some=2)
     assert found.sessions > 90
     judge(found)
+
+
+@pytest.mark.parametrize(
+    ("seed", "way"),
+    [
+        (40013, "trim --keep-turns"),  # compactions among the turns that go
+        (40017, "trim --keep-turns"),
+        (40209, "strip --bulk"),  # the last prompt is written twice
+        (40279, "strip --bulk"),
+        (40604, "strip --thinking"),
+        (40882, "strip --thinking"),  # a compaction is written twice
+        (40815, "uncompact"),  # the compaction is named as the end
+        (40180, "merge"),  # a line of the first part is written again in the second
+        (40242, "merge"),  # what a compaction kept stands right before the turn
+    ],
+)
+def test_what_loses_nothing_is_not_refused(seed: int, way: str) -> None:
+    source = resumable(seed)
+    assert source is not None
+    assert checks(source, seed)[way]() == "changed"
 
 
 @pytest.mark.soak

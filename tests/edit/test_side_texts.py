@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import tracemalloc
 from collections import Counter
@@ -11,8 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.edit import side_texts
-from clew.edit.secret_forms import AHEAD, WINDOW, find_secrets
+from clew.edit.secret_forms import AHEAD, WHOLE, WINDOW, find_secrets
 from clew.edit.side_texts import gather_text, redact_text
+from clew.edit.text_views import Glance, View, views_of
 from tests.edit.secrets_planted import KINDS, Kind, left
 
 if TYPE_CHECKING:
@@ -150,6 +153,27 @@ def test_a_secret_in_a_long_text_is_found_at_every_place() -> None:
     token = next(kind for kind in KINDS if kind.name == "password")
     secret = token.make(Random(6))
     words = token.telling.format(secret)
-    for at in (0, WINDOW - 5, WINDOW, WINDOW + 70_000, 2 * WINDOW - len(words), 2 * WINDOW - 4):
-        text = filled(at).decode() + "\n" + words + "\n" + filled(3 * WINDOW - at).decode()
+    for at in (0, *(spot + seam for seam in (0, WINDOW, 5 * WINDOW) for spot in range(-40, 8, 3) if seam)):
+        text = filled(at).decode() + "\n" + words + "\n" + filled(WHOLE + WINDOW - at).decode()
         assert [text[one.start : one.end] for one in find_secrets(text)] == [secret]
+
+
+def test_a_long_key_in_a_long_text_goes_whole() -> None:
+    key = next(kind for kind in KINDS if kind.name == "private-key")
+    random = Random(8)
+    secret = "\n".join([*(lines := key.make(random).split("\n"))[:1], *lines[1:-2] * 50, *lines[-2:]])
+    assert len(secret) > 2 * WINDOW > 10_000
+    for form in (secret, base64.b64encode(f"{secret}\n".encode()).decode(), json.dumps({"key": secret})):
+        for shift in (0, 7, 8_000):
+            text = filled(WINDOW - shift).decode() + "\n" + form + "\n" + filled(WHOLE).decode()
+            (one,) = find_secrets(text)
+            rest = (text[: one.start] + text[one.end :]).replace(LINE.decode(), "")
+            assert not re.search(r"[A-Za-z0-9+/]{70}", rest), (form[:20], shift)
+
+
+def test_at_a_glance_a_text_reads_as_it_does_with_its_places() -> None:
+    random = Random(9)
+    parts = ["\\", "\\", '"', "n", "u", "0041", "%", "2", "5", "+", "&", "amp;", "é", "\0"]
+    for _ in range(3_000):
+        text = "".join(random.choices(parts, k=random.randrange(24)))
+        assert [one.text for one in views_of(Glance(text))] == [one.text for one in views_of(View(text))]

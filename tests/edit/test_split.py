@@ -13,12 +13,7 @@ from clew.session.session import Session
 from clew.session.turns import turns
 from tests.builder import Builder, call
 from tests.conformance.generator import generate
-from tests.edit.laws import CLIENTS, check_bytes, corpus, result_of, sent
-
-
-def said(session: Session, *, client: str | None = None) -> list[str]:
-    """The words that are sent."""
-    return [one.value for one in sent(context(session, client=client).messages)]
+from tests.edit.laws import CLIENTS, check_bytes, corpus, result_of, said, sent
 
 
 def conversation() -> Builder:
@@ -150,3 +145,12 @@ def test_made_sessions_come_apart(start: int) -> None:
 
 def test_sessions_of_real_clients_come_apart() -> None:
     assert sum(check_parts(path.read_bytes()) for path in corpus()) > 100
+
+
+def test_a_line_of_the_first_part_that_is_written_again_later_stays_there() -> None:
+    builder = conversation()
+    data = builder.data() + builder.data().splitlines(keepends=True)[2]
+    first, second = parts(Session.read(data), 3)
+    uuids = [{entry.uuid for entry in part.entries() if entry.uuid} for part in (first, second)]
+    assert uuids[0].isdisjoint(uuids[1])
+    assert said(second) == ["ask 3", "say 3"]

@@ -17,6 +17,7 @@ from clew.session.session import Session
 from tests.builder import Builder, call, image, text, thinking
 from tests.conformance.generator import generate
 from tests.edit.laws import (
+    CLIENTS,
     TARGET,
     Edited,
     Said,
@@ -307,6 +308,20 @@ def test_the_summary_before_the_first_turn_kept_stays() -> None:
     assert [one.value for one in sent(sent_by(edited.after).messages)] == ["summary-1", "ask-2", "2"]
     kinds = [edited.after.table.kind_of(row) for row in range(len(edited.after))]
     assert kinds[:3] == ["system/compact_boundary", "user", "attachment/invoked_skills"]
+
+
+def test_turns_before_compactions_that_go_do_not_come_back() -> None:
+    builder = Builder()
+    for number in range(4):
+        builder.prompt(f"ask-{number}").answer(f"{number}").compact(f"summary-{number}")
+    builder.prompt("ask-4").answer("4").prompt("ask-5").answer("5")
+    edited = check_laws(builder.data(), lambda session: trim(session, keep_turns=1))
+    for client in CLIENTS:
+        told = [one.value for one in sent(sent_by(edited.after, client).messages)]
+        assert told == ["summary-3", "ask-5", "5"]
+    kinds = [edited.after.table.kind_of(row) for row in range(len(edited.after))]
+    assert kinds.count("system/compact_boundary") == 1
+    assert not any(f"ask-{number}".encode() in edited.data for number in range(5))
 
 
 def test_turns_of_another_branch_stay() -> None:

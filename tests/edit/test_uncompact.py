@@ -14,17 +14,12 @@ from clew.session.context import Context, context
 from clew.session.session import Session
 from tests.builder import Builder
 from tests.conformance.generator import generate
-from tests.edit.laws import CLIENTS, check_bytes, check_twice, corpus, result_of, sent
+from tests.edit.laws import CLIENTS, check_bytes, check_twice, corpus, result_of, said
 
 if TYPE_CHECKING:
     from clew.edit.changes import Changes
 
 every = partial(uncompact, every=True)
-
-
-def said(session: Session, *, client: str | None = None) -> list[str]:
-    """The words that are sent."""
-    return [one.value for one in sent(context(session, client=client).messages)]
 
 
 def compacted() -> Builder:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from clew.actions.glances import Glance, glance, glances, told_elsewhere
 from clew.actions.opening import agent_files, find_file
-from clew.errors import AmbiguousSessionError, ClewError, UnknownSessionError, UsageError
+from clew.errors import AmbiguousSessionError, ClewError, RefusedError, UnknownSessionError, UsageError
 from clew.format.times import iso
 from clew.store.archive import Archive, Snapshot, Told, archive_folder, stored_bytes
 from clew.store.archive_footprint import Footprint, remains
@@ -279,15 +281,26 @@ def get_everything(
     partly: bool = False,
     disk: Disk = DISK,
 ) -> Iterator[Restored | Skipped]:
-    """Put back every session that is gone from the store, one after the other."""
+    """Put back every session that is gone from the store, and what is gone of others, one after the other.
+
+    A session that went on since keeps what it has: of it only files that are not there are put back.
+    """
     place = _archive(archive, store, disk)
-    packs = place.packs()
+    put_back = partial(restore, packs=place.packs(), partly=partly, disk=disk)
     for snapshots in _grouped(place.snapshots().found):
         last = snapshots[-1]
         try:
             home = to or _home(store, last)
-            if _size(home, last.manifest.main.place) is None:
-                yield restore(last, packs, to=home, partly=partly, disk=disk)
+            gone = tuple(file for file in last.manifest.files if _size(home, file.place) is None)
+            if not gone:
+                continue
+            try:
+                yield put_back(last, to=home)
+            except RefusedError:
+                if last.manifest.main in gone:
+                    raise
+                some = last._replace(manifest=replace(last.manifest, files=gone))
+                yield put_back(some, to=home)._replace(snapshot=last)
         except NotWrittenError:
             raise
         except ClewError as error:

@@ -17,8 +17,9 @@ from clew.session.context import context
 from clew.store.slugs import folder_name
 
 if TYPE_CHECKING:
-    from clew.actions.editing import Outcome, Wish
+    from clew.actions.editing import Wish
     from clew.actions.footprints import Footprint
+    from clew.actions.outcomes import Outcome
     from clew.store.files import Store
 
 

@@ -21,7 +21,8 @@ from clew.errors import UsageError
 from clew.session.context import context
 
 if TYPE_CHECKING:
-    from clew.actions.editing import Outcome, Wish
+    from clew.actions.editing import Wish
+    from clew.actions.outcomes import Outcome
     from clew.edit.changes import Changes
     from clew.session.session import Session
     from clew.store.files import Store

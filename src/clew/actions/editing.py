@@ -12,8 +12,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from clew.actions.footprints import Destination, Footprint, open_footprint
+from clew.actions.outcomes import Outcome, steps_of
 from clew.edit.guards import ambiguities, losses
-from clew.edit.plan import KEEP, Add, Drop, FilePlan, Keep, Patch, Plan
+from clew.edit.plan import Drop, FilePlan, Keep, Plan
 from clew.edit.thinking import drop_void
 from clew.edit.woven import Result
 from clew.errors import RefusedError
@@ -30,12 +31,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clew.edit.changes import Changes
-    from clew.edit.plan import NewFile as MadeFile
     from clew.edit.plan import Step
     from clew.format.records import Fragment
     from clew.session.context import Context
     from clew.session.session import Session
-    from clew.store.commit import Done
     from clew.store.files import Store
 
 UNFINISHED: Final = "still being written"
@@ -71,82 +70,33 @@ class Asked(NamedTuple):
     """As of a clone: then no thinking is void, and nothing needs to be compared."""
 
     mends: bool = False
-    """As of a repair: what is contradictory in the old session is what it is for."""
+    """As of a repair: what is contradictory in the old session, or cut off at its end, is what it is for."""
+
+    adds_only: bool = False
+    """Lines at the end, which does no harm to whoever is writing it."""
 
 
 NOTHING: Final = Asked()
 
 
-class FileStep(NamedTuple):
-    """What becomes of one line, if it does not just stay."""
-
-    path: str
-    line: int | None
-    action: str
-    reason: str
+Pieces = Callable[[], Iterable[bytes]]
 
 
-class Outcome(NamedTuple):
-    """What an edit did, or would do."""
+class Extra(NamedTuple):
+    """What an edit does besides changing lines."""
 
-    footprint: Footprint
-    plan: Plan
-    destination: Destination | None
-    """None for an edit in place."""
+    sides: Mapping[str, Pieces] = {}
+    """The side files that change, by their paths."""
 
-    before: Context
-    after: Context
-    done: Done | None
-    """None for a dry run."""
-
-    refused: tuple[str, ...] = ()
-    """Losses that were taken on by force, or that a dry run would be refused for."""
+    asides: tuple[NewFile, ...] = ()
+    """New files away from the session, such as what is kept of what was taken out."""
 
     notes: tuple[str, ...] = ()
+    is_change: bool = False
+    """Whether there is something to do even if every line stays as it is."""
 
-    @property
-    def path(self) -> str:
-        """The file that holds the result."""
-        return self.footprint.file.path if self.destination is None else self.destination.path
-
-    @property
-    def id(self) -> str:
-        """The session that holds the result."""
-        return self.footprint.file.id if self.destination is None else self.destination.id
-
-    def steps(self) -> Iterator[FileStep]:
-        """Give what becomes of the lines that do not just stay."""
-        for file in self.plan.files:
-            yield from steps_of(file)
-
-    def as_dict(self) -> dict[str, object]:
-        """Return it in the shape that every edit's `--json` has."""
-        counts = self.plan.counts()
-        main = self.footprint.file.path
-        return {
-            "source": {"id": self.footprint.file.id, "path": main},
-            "result": None if self.done is None else {"id": self.id, "path": self.path},
-            "kept": counts.kept,
-            "patched": counts.patched,
-            "dropped": counts.dropped,
-            "added": counts.added,
-            "steps": [
-                {"line": step.line, "action": step.action, "reason": step.reason}
-                | ({} if step.path == main else {"path": step.path})
-                for step in self.steps()
-            ],
-            "bytes_before": counts.bytes_before,
-            "bytes_after": counts.bytes_after,
-            "context_tokens_before": self.before.tokens_estimate,
-            "context_tokens_after": self.after.tokens_estimate,
-            "thinking_dropped": self.plan.thinking_dropped,
-            "resume": f"claude --resume {self.id}",
-            "journal": None if self.done is None else self.done.id,
-            "durable": None if self.done is None else self.done.is_lasting,
-            "carried_bytes": 0 if self.done is None else self.done.carried,
-            "refused": [*self.refused],
-            "notes": [*self.notes, *self.plan.notes],
-        }
+    first: Callable[[], None] | None = None
+    """What is done right before anything is written, if it is."""
 
 
 def edit_session(
@@ -157,26 +107,45 @@ def edit_session(
     *,
     asked: Asked = NOTHING,
     make_agent: Callable[[Session], Changes] | None = None,
+    also: Callable[[Worked], Extra] | None = None,
 ) -> Outcome:
-    """Edit the session that a name stands for: `make` says what changes in it, `make_agent` in sub-agents."""
+    """Edit the session that a name stands for: `make` says what changes in it, `make_agent` in sub-agents.
+
+    `also` is asked, when it is known what becomes of the lines, what else there is to do.
+    """
     footprint = begin(store, name, wish)
+    return edit_footprint(footprint, wish, make, asked=asked, make_agent=make_agent, also=also)
+
+
+def edit_footprint(
+    footprint: Footprint,
+    wish: Wish,
+    make: Callable[[Session], Changes],
+    *,
+    asked: Asked = NOTHING,
+    make_agent: Callable[[Session], Changes] | None = None,
+    also: Callable[[Worked], Extra] | None = None,
+) -> Outcome:
+    """Edit a session that is open: the steps that every edit of one session takes."""
     live = alive(footprint, wish)
-    if wish.in_place:
+    if wish.in_place and not asked.adds_only:
         refuse_if_alive(footprint, live, force=wish.force)
+    destination = None if wish.in_place else Destination.beside(footprint, wish.new_id)
 
     def made(session: Session) -> Changes:
         changes = make(session)
-        if not wish.in_place and session is footprint.session:
+        if destination is not None and not asked.mends:
             leave_unfinished(changes, live)
         return changes
 
-    destination = None if wish.in_place else Destination.beside(footprint, wish.new_id)
     worked = work_out(footprint, made, wish, destination, asked=asked, make_agent=make_agent)
-    if not any(True for file in worked.plan.files for _ in steps_of(file)):
-        return Outcome(
-            footprint, worked.plan, destination, worked.before, worked.after, None, (), (NO_CHANGE,)
-        )
-    return carry_out(Work(footprint, worked, destination), wish)
+    extra = Extra() if also is None else also(worked)
+    if worked.is_same and not extra.is_change:
+        return Work(footprint, worked, destination, notes=(*extra.notes, NO_CHANGE)).outcome
+    work = Work(footprint, worked, destination, extra.sides, extra.asides, extra.notes)
+    if extra.first is not None and not wish.is_dry and (wish.force or not worked.losses):
+        extra.first()
+    return carry_out(work, wish)
 
 
 def begin(store: Store, name: str, wish: Wish) -> Footprint:
@@ -186,30 +155,6 @@ def begin(store: Store, name: str, wish: Wish) -> Footprint:
     return open_footprint(store, name, whole_lines=wish.in_place and wish.force)
 
 
-def steps_of(file: MadeFile) -> Iterator[FileStep]:
-    """Give what becomes of the lines of a file that do not just stay."""
-    for plan in file.plans:
-        yield from _steps_of(plan)
-
-
-def _steps_of(file: FilePlan) -> Iterator[FileStep]:
-    session = file.session
-    path = getattr(session.source, "path", file.target)
-    for item, step in file.steps():
-        number = None
-        if item is not None and item.row is not None:
-            number = session.table.number[item.row]
-        match step:
-            case Keep():
-                continue
-            case Patch(_, reason):
-                yield FileStep(path, number, "patch", reason)
-            case Drop(reason):
-                yield FileStep(path, number, "drop", reason)
-            case Add(_, reason):
-                yield FileStep(path, None, "add", reason)
-
-
 class Worked(NamedTuple):
     """A plan worked out: what it makes, and what is sent before and after."""
 
@@ -217,6 +162,11 @@ class Worked(NamedTuple):
     before: Context
     after: Context
     losses: tuple[str, ...]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether every line stays as it is."""
+        return not any(True for file in self.plan.files for _ in steps_of(file))
 
 
 def work_out(
@@ -265,9 +215,6 @@ def work_out(
     return Worked(Plan(tuple(files), thinking_dropped=voided), before, after, found)
 
 
-Pieces = Callable[[], Iterable[bytes]]
-
-
 class Work(NamedTuple):
     """What is to be written of one session."""
 
@@ -280,7 +227,7 @@ class Work(NamedTuple):
     """The side files that change, by their paths."""
 
     asides: tuple[NewFile, ...] = ()
-    """What is kept of what was taken out, away from the session."""
+    """What is written away from it."""
 
     notes: tuple[str, ...] = ()
 
@@ -376,8 +323,10 @@ def leave_unfinished(changes: Changes, live: Live) -> None:
     if not live.is_live or last is None or last.offset + last.length < session.source.size:
         return
 
+    others = changes.damage
+
     def mended(fragment: Fragment) -> Step:
-        return Drop(UNFINISHED) if fragment.offset == last.offset else KEEP
+        return Drop(UNFINISHED) if fragment.offset == last.offset else others(fragment)
 
     changes.mend(mended)
 

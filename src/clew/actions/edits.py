@@ -6,23 +6,12 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from clew.actions.editing import (
-    NO_CHANGE,
-    Asked,
-    Work,
-    alive,
-    begin,
-    edit_session,
-    refuse_if_alive,
-    steps_of,
-    work_out,
-)
-from clew.actions.editing import carry_out as carry
-from clew.actions.footprints import Destination
+from clew.actions.editing import Asked, Extra, edit_session
 from clew.store.commit import NewFile
 
 if TYPE_CHECKING:
-    from clew.actions.editing import Outcome, Wish
+    from clew.actions.editing import Wish, Worked
+    from clew.actions.outcomes import Outcome
     from clew.edit.changes import Changes
     from clew.edit.repair_state import Aside, Repaired
     from clew.session.session import Session
@@ -75,7 +64,10 @@ def trim_session(
         larger_than=larger_than,
         keep_turns=keep_turns,
     )
-    return edit_session(store, name, wish, make, asked=Asked(drops_turns=keep_turns is not None))
+    # Whoever asks for the last turns asks for no compaction before them, but for the one they follow.
+    is_cut = keep_turns is not None
+    asked = Asked(drops_turns=is_cut, drops_boundaries=is_cut)
+    return edit_session(store, name, wish, make, asked=asked)
 
 
 def compress_session(
@@ -120,11 +112,6 @@ def repair_session(
     """Mend what keeps a session from being resumed; what is taken out is kept in the state folder."""
     from clew.edit.repair import repair
 
-    footprint = begin(store, name, wish)
-    live = alive(footprint, wish)
-    if wish.in_place:
-        refuse_if_alive(footprint, live, force=wish.force)
-    destination = None if wish.in_place else Destination.beside(footprint, wish.new_id)
     mended: list[Repaired] = []
 
     def make(session: Session) -> Changes:
@@ -132,14 +119,14 @@ def repair_session(
         mended.append(found)
         return found
 
+    def also(_worked: Worked) -> Extra:
+        place = os.path.join(wish.state, "quarantine", wish.new_id)  # noqa: PTH118
+        asides = [_kept(place, number, one) for number, one in enumerate(mended[0].quarantine)]
+        notes = () if not asides else (f"What is taken out is kept in {place}.",)
+        return Extra(asides=tuple(asides), notes=notes)
+
     asked = Asked(drops_boundaries=True, drops_prompt=True, mends=True)
-    worked = work_out(footprint, make, wish, destination, asked=asked)
-    if not any(True for file in worked.plan.files for _ in steps_of(file)):
-        return Work(footprint, worked, destination, notes=(NO_CHANGE,)).outcome
-    place = os.path.join(wish.state, "quarantine", wish.new_id)  # noqa: PTH118
-    asides = [_kept(place, number, one) for number, one in enumerate(mended[0].quarantine)]
-    notes = () if not asides else (f"What is taken out is kept in {place}.",)
-    return carry(Work(footprint, worked, destination, asides=tuple(asides), notes=notes), wish)
+    return edit_session(store, name, wish, make, asked=asked, also=also)
 
 
 def _kept(place: str, number: int, aside: Aside) -> NewFile:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.actions.editing import Asked, Work, alive, begin, carry_out, work_out
+from clew.actions.editing import Asked, Extra, alive, begin, edit_footprint
 from clew.edit.changes import Changes
 from clew.errors import UsageError
 from clew.format.decode import encode
-from clew.session.context import context
 from clew.store.append import append_lines
 from clew.store.commit import NewFile
 from clew.store.locks import hold
@@ -17,8 +16,9 @@ from clew.store.locks import hold
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from clew.actions.editing import Outcome, Wish
+    from clew.actions.editing import Wish
     from clew.actions.footprints import Footprint
+    from clew.actions.outcomes import Outcome
     from clew.session.session import Session
     from clew.store.files import Store
 
@@ -80,17 +80,15 @@ def _add(
         with hold(footprint.file.path, state=wish.state):
             append_lines(footprint.file.path, data)
         return Appended(footprint, tuple(data))
-    asked = Asked(changes_nothing_sent=True, mends=True)
-    worked = work_out(footprint, make, wish, None, asked=asked)
     there = {side.path for side in footprint.sides}
-    work = Work(
-        footprint,
-        worked._replace(after=context(footprint.session)),
-        None,
+    extra = Extra(
         sides={path: _given(data) for path, data in beside.items() if path in there},
         asides=tuple(NewFile(path, _given(data)) for path, data in beside.items() if path not in there),
     )
-    return carry_out(work, wish)
+    # A name belongs to the session itself, never to a copy of it.
+    wish = wish._replace(in_place=True)
+    asked = Asked(changes_nothing_sent=True, mends=True, adds_only=True)
+    return edit_footprint(footprint, wish, make, asked=asked, also=lambda _: extra)
 
 
 def _given(data: bytes) -> Callable[[], Iterable[bytes]]:

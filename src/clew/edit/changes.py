@@ -9,11 +9,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
+from clew.edit.line_names import ENDS, LISTS, NAMES, RELINKED, SEGMENT, is_naming, named_at
 from clew.edit.plan import KEEP, Add, Drop, FilePlan, Patch, keep_fragments
 from clew.format.decode import encode
 from clew.format.entry import as_mapping
 from clew.format.patch import NoSuchPathError, remove, replace, value_at
-from clew.session.graph import BOUNDARY
 from clew.session.ids import id_hash
 from clew.session.session import ABRIDGED, SALVAGED, TOOL_RESULT
 
@@ -26,26 +26,9 @@ if TYPE_CHECKING:
     from clew.format.records import Fragment
     from clew.session.session import Session
 
-_RELINKED: Final = "the line it followed is gone"
 REJOINED: Final = "the conversation leads on here"
-_NAMES: Final[tuple[Path, ...]] = (
-    ("parentUuid",),
-    ("logicalParentUuid",),
-    ("leafUuid",),
-    ("sourceToolAssistantUUID",),
-    ("compactMetadata", "preservedMessages", "anchorUuid"),
-    ("compactMetadata", "preservedSegment", "anchorUuid"),
-)
-"""Where a line names another one."""
 
 _PARENT: Final[Path] = ("parentUuid",)
-_SEGMENT: Final[Path] = ("compactMetadata", "preservedSegment")
-
-_LISTS: Final[tuple[Path, ...]] = (
-    ("compactMetadata", "preservedMessages", "uuids"),
-    ("compactMetadata", "preservedMessages", "allUuids"),
-)
-
 
 _NOTHING: Final = object()
 """In the place of a value: it is to be taken out."""
@@ -76,12 +59,13 @@ class Changes:
         """The new line that says where the conversation ends, if there is one."""
         self._end: Add | None = None
         self._parents: dict[int, str | None] = {}
-        self._damage: Callable[[Fragment], Step] = keep_fragments
+        self.damage: Callable[[Fragment], Step] = keep_fragments
+        """Says what becomes of bytes that are no records."""
 
     def __bool__(self) -> bool:
         lines = self.dropped or self._changes or self._parents
         added = self._before or self._at_end or self._end
-        return bool(lines or added) or self._damage is not keep_fragments
+        return bool(lines or added) or self.damage is not keep_fragments
 
     @property
     def changed(self) -> frozenset[int]:
@@ -141,7 +125,7 @@ class Changes:
 
     def mend(self, damage: Callable[[Fragment], Step]) -> None:
         """Say what becomes of bytes that are no records."""
-        self._damage = damage
+        self.damage = damage
 
     def copy(self) -> Changes:
         """Return the same changes, to be added to."""
@@ -153,7 +137,7 @@ class Changes:
         other._at_end = [*self._at_end]
         other.closing, other._end = self.closing, self._end
         other._parents = dict(self._parents)
-        other._damage = self._damage
+        other.damage = self.damage
         return other
 
     def plan(self, target: str) -> FilePlan:
@@ -162,7 +146,7 @@ class Changes:
             self.session,
             target,
             decide=_Deciding(self.session, self.dropped, self._changes, self._parents),
-            damage=self._damage,
+            damage=self.damage,
             before=self._before,
             at_end=self._at_end if self._end is None else [*self._at_end, self._end],
         )
@@ -223,10 +207,7 @@ class _Deciding:
         self._changes = changes
         self._parents = parents
         self._heirs = _Heirs(session, dropped)
-        naming = {BOUNDARY, "summary"}
-        self._is_naming = [
-            kind in naming or kind.partition("/")[0] == "last-prompt" for kind in session.table.kinds
-        ]
+        self._is_naming = [*map(is_naming, session.table.kinds)]
 
     def __call__(self, row: int) -> Step:
         reason = self._dropped.get(row)
@@ -246,7 +227,7 @@ class _Deciding:
         if raw == old:
             return KEEP
         if not reasons:
-            reasons = [REJOINED if row in self._parents else _RELINKED]
+            reasons = [REJOINED if row in self._parents else RELINKED]
         return Patch(raw, "; ".join(dict.fromkeys(reasons)))
 
     def _names(self, row: int) -> dict[Path, object]:
@@ -273,12 +254,12 @@ class _Deciding:
             return {}
         entry = self._session.entry(row)
         found: dict[Path, object] = {}
-        for path in _NAMES:
-            value = _at(entry, path)
+        for path in NAMES:
+            value = named_at(entry.data, path)
             if isinstance(value, str) and id_hash(value) in gone:
                 found[path] = self._heirs.of(id_hash(value))
-        for path in _LISTS:
-            value = _at(entry, path)
+        for path in LISTS:
+            value = named_at(entry.data, path)
             if isinstance(value, list):
                 names = cast("list[object]", value)
                 kept = [one for one in names if not (isinstance(one, str) and id_hash(one) in gone)]
@@ -292,7 +273,7 @@ class _Deciding:
         Not the line above the first one: that one was not kept. Without any that stays there is no piece.
         """
         gone, session = self._heirs.gone, self._session
-        segment = as_mapping(_at(entry, _SEGMENT))
+        segment = as_mapping(named_at(entry.data, SEGMENT))
         head, tail = segment.get("headUuid"), segment.get("tailUuid")
         if not isinstance(head, str) or not isinstance(tail, str):
             return {}
@@ -308,17 +289,10 @@ class _Deciding:
             if uuid == head:
                 kept = [one for one in uuids if id_hash(one) not in gone]
                 if not kept:
-                    return {_SEGMENT: _NOTHING}
-                return {(*_SEGMENT, "headUuid"): kept[-1], (*_SEGMENT, "tailUuid"): kept[0]}
+                    return {SEGMENT: _NOTHING}
+                return dict(zip(ENDS, (kept[-1], kept[0]), strict=True))
             uuid = session.entry(row).parent_uuid
         return {}  # they name no piece, and go on to name none
-
-
-def _at(entry: Entry, path: Path) -> object:
-    value: object = entry.data
-    for key in path:
-        value = as_mapping(value).get(str(key))
-    return value
 
 
 def content_of(session: Session, row: int) -> list[Mapping[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from clew.edit.ways import copies
 from clew.session.graph import BOUNDARY, is_same_content
 from clew.session.session import HUMAN, SIDECHAIN
 
@@ -67,18 +68,25 @@ def losses(
     if last is not None and last in changes.dropped:
         yield "the last permission mode would be lost"
     prompt = _last_prompt(session, before)
-    if prompt is not None and not may_drop_prompt and prompt not in _sent(result, after):
+    if prompt is not None and not may_drop_prompt and not _is_sent(session, prompt, result, after):
         yield f"the last prompt (line {session.table.number[prompt]}) would not be sent any more"
     if not may_drop_boundaries:
         for row in sorted(changes.dropped):
-            if session.table.kind_of(row) == BOUNDARY:
+            if session.table.kind_of(row) == BOUNDARY and _is_gone(changes, row):
                 yield f"a compaction (line {session.table.number[row]}) would be lost"
                 break
     if not may_drop_turns:
-        prompts = [row for row, flags in enumerate(session.table.flags) if flags & HUMAN]
-        gone = sum(row in changes.dropped for row in prompts)
+        # By their uuids: of one that is written twice, one is enough.
+        uuid, flags = session.table.uuid, session.table.flags
+        prompts = {uuid[row] or ~row: row for row in range(len(flags)) if flags[row] & HUMAN}
+        gone = sum(_is_gone(changes, row) for row in prompts.values())
         if prompts and gone > MOST_TURNS * len(prompts):
             yield f"{gone} of {len(prompts)} turns would be lost"
+
+
+def _is_gone(changes: Changes, row: int) -> bool:
+    """Say whether a line goes with every copy of it."""
+    return row in changes.dropped and changes.dropped.keys() >= set(copies(changes.session, row))
 
 
 def _last(session: Session, kind: str) -> int | None:
@@ -95,5 +103,10 @@ def _last_prompt(session: Session, before: Context) -> int | None:
     return next((row for row in sent if flags[row] & HUMAN and not flags[row] & SIDECHAIN), None)
 
 
-def _sent(result: Result, after: Context) -> set[int | None]:
-    return {result.source_row(row) for rows in after.rows for row in rows}
+def _is_sent(session: Session, prompt: int, result: Result, after: Context) -> bool:
+    """Say whether a prompt is still sent, from its line or from one that says the very same."""
+    sent = {result.source_row(row) for rows in after.rows for row in rows}
+    return any(
+        row in sent and (row == prompt or is_same_content(session, (row, prompt)))
+        for row in copies(session, prompt)
+    )

@@ -17,6 +17,8 @@ from clew.edit.secret_words import any_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from clew.session.session import Session
+
 KEY_RULES: Final = frozenset({"private-key", "ssh-key", "putty-key"})
 """Keys of several lines."""
 
@@ -39,6 +41,8 @@ class Secrets:
         """The rule by the secret, plainly spelled; only those that may be looked for anywhere."""
         self.seen = len(self.values)
         """How many were seen, those that may not be looked for elsewhere too."""
+        self.sights: dict[Session, bytearray] = {}
+        """What was seen in the lines of the sessions that were gone through, for `secret_cleaner`."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -46,6 +50,7 @@ class Secrets:
     def __or__(self, other: Secrets) -> Secrets:
         merged = Secrets(dict(self.values))
         merged.seen = self.seen + other.seen
+        merged.sights = self.sights | other.sights
         for value, rule in other.values.items():
             merged._put(value, rule)
         return merged

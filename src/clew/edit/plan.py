@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from heapq import merge
 from operator import add
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -232,16 +232,6 @@ class _Weaving:
         yield from self._written(data + b"\n")
 
 
-class Side(NamedTuple):
-    """What becomes of a file beside a session: an output of a tool, a copy of a file, a note."""
-
-    source: str
-    target: str
-    action: Literal["copy", "replace"]
-    data: bytes = b""
-    """What is put in its place."""
-
-
 class Counts(NamedTuple):
     """How many lines stay, change, go and are new, and how many bytes there were and will be."""
 
@@ -281,7 +271,6 @@ class Plan(NamedTuple):
     files: tuple[NewFile, ...]
     """Sub-agents' files first, the session's own last: when that is there, the edit is done."""
 
-    sides: tuple[Side, ...] = ()
     notes: tuple[str, ...] = ()
     """What a person should know."""
 

@@ -23,7 +23,7 @@ from clew.edit.thinking import THINKING
 from clew.format.patch import map_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from clew.edit.joined_texts import Texts
     from clew.edit.known_secrets import Found
@@ -61,11 +61,17 @@ class Redaction(Changes):
         """How many stay, as they are keys or ids, which are never changed."""
 
 
-def gather(session: Session, *, own: Spans | None = None) -> Secrets:
-    """Return the secrets of a session that may be looked for elsewhere; `own` finds a person's own."""
+def gather(
+    session: Session, *, own: Spans | None = None, advance: Callable[[int], None] | None = None
+) -> Secrets:
+    """Return the secrets of a session that may be looked for elsewhere; `own` finds a person's own.
+
+    `advance` is told of each line how many bytes it has.
+    """
     secrets = Secrets()
     cleaner = Cleaner(None, b"", own)
-    for row in _rows(session, cleaner):
+    sights = secrets.sights[session] = bytearray(len(session))
+    for row in _rows(session, cleaner, sights, advance):
         map_strings(row.raw, partial(cleaner.note, secrets))
         for texts in sequences(row):
             cleaner.note(secrets, (), texts.text)
@@ -77,26 +83,36 @@ def gather(session: Session, *, own: Spans | None = None) -> Secrets:
 
 
 def redact(
-    session: Session, *, key: bytes, own: Spans | None = None, known: Secrets | None = None
+    session: Session,
+    *,
+    key: bytes,
+    own: Spans | None = None,
+    known: Secrets | None = None,
+    advance: Callable[[int], None] | None = None,
 ) -> Redaction:
     """Plan to take the secrets out of a session.
 
     `known` are those of all the files that belong to it, its own among them, as `gather` and `gather_text`
-    found them; without them its own are gathered first.
+    found them; without them its own are gathered first. `advance` is told how many bytes each line has.
     """
     secrets = gather(session, own=own) if known is None else known
     if not secrets.seen:
         return Redaction(session)  # most sessions have none, and need not be gone through again
-    return _redacted(session, Cleaner(secrets, key, own))
+    sights = secrets.sights.get(session) or bytearray(len(session))
+    return _redacted(session, Cleaner(secrets, key, own), sights, advance)
 
 
-def _rows(session: Session, cleaner: Cleaner) -> Iterator[Row]:
+def _rows(
+    session: Session, cleaner: Cleaner, sights: bytearray, advance: Callable[[int], None] | None
+) -> Iterator[Row]:
     """Give the lines that may hold secrets."""
     for row in range(len(session)):
         raw = read_row(session, row)
+        if advance is not None:
+            advance(len(raw))
         text = raw.decode("utf-8", ERRORS)
         # From two blocks of text on, one secret may be in both.
-        if text.count('"text"') >= 4 or cleaner.may_hold(text):
+        if text.count('"text"') >= 4 or cleaner.may_hold(text, sights, row):
             raw = raw.removeprefix(_MARK)
             yield Row(row, raw, data_of(raw))
 
@@ -104,14 +120,16 @@ def _rows(session: Session, cleaner: Cleaner) -> Iterator[Row]:
 # The session -------------------------------------------------------------------------------------
 
 
-def _redacted(session: Session, cleaner: Cleaner) -> Redaction:
+def _redacted(
+    session: Session, cleaner: Cleaner, sights: bytearray, advance: Callable[[int], None] | None
+) -> Redaction:
     changes = Redaction(session)
     tally: Counter[tuple[str, str]] = Counter()
     extra: dict[int, dict[Path, list[Found]]] = {}
     for texts in across(session):
         _share(texts, cleaner, extra)
     waiting = set(extra)
-    for row in _rows(session, cleaner):
+    for row in _rows(session, cleaner, sights, advance):
         waiting.discard(row.row)
         changes.left += _redact_row(changes, row, cleaner, extra, tally)
     for number in sorted(waiting):

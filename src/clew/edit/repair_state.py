@@ -9,21 +9,21 @@ from __future__ import annotations
 
 from array import array
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from msgspec import Struct
 
 from clew.edit.changes import REJOINED, Change, Changes
+from clew.edit.line_names import ENDS, LISTS, NAMES, RELINKED, is_naming, named_at
 from clew.edit.plan import KEEP, Add, Drop, FilePlan, Patch, Stretch
 from clew.edit.woven import Woven
 from clew.format.decode import DecodeError, decode, encode
-from clew.format.entry import as_mapping
 from clew.format.patch import NoSuchPathError, replace
 from clew.format.salvage import BOM
 from clew.session.chain import chain
 from clew.session.context import context
 from clew.session.eras import rules
-from clew.session.graph import BOUNDARY, Graph, Links
+from clew.session.graph import Graph, Links
 from clew.session.ids import id_hash
 from clew.session.parallel import with_parallel
 from clew.session.reach import SAID
@@ -33,26 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from clew.edit.plan import Step
-    from clew.format.patch import Path
     from clew.session.chain import Chain
     from clew.session.context import Context
-
-RELINKED: Final = "the line it followed is gone"
-
-_NAMES: Final[tuple[Path, ...]] = (
-    ("parentUuid",),
-    ("logicalParentUuid",),
-    ("leafUuid",),
-    ("sourceToolAssistantUUID",),
-    ("compactMetadata", "preservedMessages", "anchorUuid"),
-    ("compactMetadata", "preservedSegment", "headUuid"),
-    ("compactMetadata", "preservedSegment", "anchorUuid"),
-    ("compactMetadata", "preservedSegment", "tailUuid"),
-)
-_LISTS: Final[tuple[Path, ...]] = (
-    ("compactMetadata", "preservedMessages", "uuids"),
-    ("compactMetadata", "preservedMessages", "allUuids"),
-)
 
 
 class Aside(NamedTuple):
@@ -154,7 +136,7 @@ class Repaired(Changes):
         other._changes = {row: [*changes] for row, changes in self._changes.items()}
         other._before = {row: [*added] for row, added in self._before.items()}
         other._at_end = [*self._at_end]
-        other._damage = self._damage
+        other.damage = self.damage
         other.quarantine = [*self.quarantine]
         other.ended, other.drops_mark, other.actions = {*self.ended}, self.drops_mark, self.actions
         other._mends = {row: [*mends] for row, mends in self._mends.items()}
@@ -242,7 +224,7 @@ class Repaired(Changes):
             target,
             drops_mark=self.drops_mark,
             decide=_Deciding(self, told),
-            damage=self._damage,
+            damage=self.damage,
             before=before,
             at_end=at_end,
         )
@@ -340,12 +322,12 @@ class _Told:
         if not self._heirs:
             return raw
         data = data_of(raw)
-        for path in _NAMES:
-            value = _at(data, path)
+        for path in (*NAMES, *ENDS):
+            value = named_at(data, path)
             if isinstance(value, str) and value in self._heirs:
                 raw = replace(raw, path, self.heir(value))
-        for path in _LISTS:
-            value = _at(data, path)
+        for path in LISTS:
+            value = named_at(data, path)
             if isinstance(value, list):
                 names = cast("list[object]", value)
                 kept = [one for one in names if not (isinstance(one, str) and one in self._heirs)]
@@ -358,11 +340,8 @@ class _Deciding:
     def __init__(self, state: Repaired, told: _Told) -> None:
         self._state = state
         self._told = told
-        kinds = state.session.table.kinds
         self._changed = state.changed
-        self._is_naming = [
-            kind in {BOUNDARY, "summary"} or kind.partition("/")[0] == "last-prompt" for kind in kinds
-        ]
+        self._is_naming = [*map(is_naming, state.session.table.kinds)]
 
     def __call__(self, row: int) -> Step:
         state, table = self._state, self._state.session.table
@@ -392,13 +371,6 @@ def data_of(raw: bytes) -> Mapping[str, Any]:
         return decode(raw.strip()).data
     except DecodeError:
         return {}
-
-
-def _at(data: Mapping[str, Any], path: Path) -> object:
-    value: object = data
-    for key in path:
-        value = as_mapping(value).get(str(key))
-    return value
 
 
 def with_field(raw: bytes, name: str, value: object) -> bytes:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from clew.edit.secret_forms import find_secrets, may_hold
+from clew.edit.secret_forms import BEFORE, WHOLE, apart, find_secrets, may_hold, sight
 from clew.format.patch import map_strings
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from clew.edit.known_secrets import Found, Secrets
-    from clew.edit.secret_forms import Spans
+    from clew.edit.secret_forms import Sight, Spans
     from clew.format.patch import Path
 
 ERRORS: Final = "surrogateescape"
@@ -33,7 +33,9 @@ _TELLS: Final = re.compile(r"(?i)pass|pwd|secret|token|credential|key$|authoriza
 
 _LONGEST: Final = 4096
 _SAMPLE: Final = 1 << 16
+_BESIDE: Final = 1 << 12
 _GONE: Final = "[redacted:x:0000]"
+_SIGHTS: Final[tuple[Sight | None, ...]] = (None, "plain", "clean", "suspect")
 
 
 class Cleaner:
@@ -45,9 +47,19 @@ class Cleaner:
         self._key = blake2b(key).digest()
         self._own = own
 
-    def may_hold(self, line: str) -> bool:
-        """Say whether a line of JSON needs to be looked at."""
-        return self._own is not None or may_hold(line, self._known)
+    def may_hold(self, line: str, seen: bytearray, row: int) -> bool:
+        """Say whether a line of JSON needs to be taken apart.
+
+        While secrets are gathered it is noted in `seen`, by the row, what was seen in the line; when they are
+        known it tells what need not be looked at once more.
+        """
+        if self._own is not None:
+            return True
+        if self._known is not None:
+            return may_hold(line, self._known, _SIGHTS[seen[row]])
+        found = sight(line)
+        seen[row] = _SIGHTS.index(found)
+        return found == "suspect"
 
     def find(self, path: Path, text: str) -> list[Found]:
         """Return the secrets in a text that stands at a path."""
@@ -60,21 +72,43 @@ class Cleaner:
 
     def note(self, secrets: Secrets, path: Path, text: str) -> None:
         """Take note of the secrets in a text."""
+        found = self.find(path, text)
         for _ in range(_ROUNDS):
-            found = self.find(path, text)
             if not found:
                 return
             secrets.add(text, found)
-            text = _without(text, found, lambda _one: _GONE)
+            text, places = _without(text, found, lambda _one: _GONE)
+            found = self._find_near(path, text, places)
 
     def clean(self, path: Path, text: str, found: list[Found], *, before: str = "") -> str:
         """Return a text, before which `before` stands, without its secrets; those in `found` are known."""
         for _ in range(_ROUNDS):
             if not found:
                 break
-            text = _without(text, found, self._placeholder)
-            found = within(self.find(path, before + text), len(before), len(before) + len(text))
+            text, places = _without(text, found, self._placeholder)
+            size = len(before)
+            near = self._find_near(path, before + text, [place + size for place in places])
+            found = within(near, size, size + len(text))
         return text
+
+    def _find_near(self, path: Path, text: str, places: Sequence[int]) -> list[Found]:
+        """Look again where something was taken out; a long text is not gone through again from end to end."""
+        if len(text) <= WHOLE:
+            return self.find(path, text)
+        found: list[Found] = []
+        done = 0
+        for place in places:
+            start, end = max(done, place - BEFORE), place + _BESIDE
+            if start < end:
+                first = max(0, start - BEFORE)
+                here = self.find(path, text[first:end])
+                found += (
+                    one._replace(start=one.start + first, end=one.end + first)
+                    for one in here
+                    if one.start + first >= start
+                )
+                done = end
+        return apart(text, found)
 
     def clean_bytes(self, data: bytes, tally: Counter[str] | None = None) -> bytes:
         """Take secrets out of bytes that are no session: JSON string by string, anything else as a text."""
@@ -105,13 +139,19 @@ def within(found: Iterable[Found], start: int, end: int) -> list[Found]:
     ]
 
 
-def _without(text: str, found: Iterable[Found], put: Callable[[Found], str]) -> str:
+def _without(text: str, found: Iterable[Found], put: Callable[[Found], str]) -> tuple[str, list[int]]:
+    """Put others in the places of secrets; return where those stand, too."""
     parts: list[str] = []
-    at = 0
+    places: list[int] = []
+    at = size = 0
     for one in found:
-        parts += (text[at : one.start], put(one))
+        new = put(one)
+        size += one.start - at
+        places.append(size)
+        size += len(new)
+        parts += (text[at : one.start], new)
         at = one.end
-    return "".join((*parts, text[at:]))
+    return "".join((*parts, text[at:])), places
 
 
 def is_nested(data: bytes) -> bool:

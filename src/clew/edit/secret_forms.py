@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from clew.edit.known_secrets import KEY_RULES, Found
 from clew.edit.secret_looks import key_lines
@@ -32,7 +32,11 @@ _DEEPEST: Final = 3
 
 # Base64 ------------------------------------------------------------------------------------------
 
-_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}")
+_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
+_IN_RUN: Final = bytes(ord("a" if byte in _LETTERS else " ") for byte in range(256))
+_RUN: Final = b"a" * 20
+"""So many letters of base64 are a run of it."""
+
 _READABLE: Final = re.compile(rb"[\x20-\x7e\t\r\n]{12,}")
 # The mark first and what stands before it then: so the rest is passed over fast.
 _WRAPPED: Final = re.compile(r"[\r\n](?<=[A-Za-z0-9+/]{56}[\r\n])\n?[ \t]*(?=[A-Za-z0-9+/]{4})")
@@ -48,26 +52,37 @@ _PICTURES: Final = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "AAAAIG
 _PICTURE: Final = 512
 
 
-def _unpacked(text: str) -> Iterator[tuple[str, int, int, int]]:
-    """Give the readable texts in base64: where the run of it begins, its shift, and the first byte."""
-    for run in _RUN.finditer(text):
-        packed = run.group()
-        # Names, paths and ids; base64 of any text has letters of both cases.
-        if packed.islower() or packed.isupper() or packed.isdigit():
+def _runs(text: str) -> Iterator[tuple[int, str]]:
+    """Give the runs of letters of base64 in a text: where one begins, and what it is."""
+    # One byte for each character, which says only whether it is such a letter: five times as quick as a
+    # pattern over the text.
+    marks = text.encode("latin-1", "replace").translate(_IN_RUN)
+    start = marks.find(_RUN)
+    while start >= 0:
+        end = marks.find(b" ", start)
+        end = len(marks) if end < 0 else end
+        yield start, text[start:end]
+        start = marks.find(_RUN, end)
+
+
+def _unpacked(packed: str) -> Iterator[tuple[str, int, int]]:
+    """Give the readable texts in a run of base64, each with its shift and its first byte."""
+    # Names, paths and ids; base64 of any text has letters of both cases.
+    if packed.islower() or packed.isupper() or packed.isdigit():
+        return
+    if len(packed) > _PICTURE and packed.startswith(_PICTURES):
+        return
+    packed = packed.translate(_ALPHABET)
+    for shift in range(4):
+        size = (len(packed) - shift) // 4 * 4
+        rest = packed[shift + size :]
+        body = packed[shift : shift + size] + (rest + "=" * (4 - len(rest)) if len(rest) > 1 else "")
+        try:
+            data = a2b_base64(body)
+        except (Error, ValueError):
             continue
-        if len(packed) > _PICTURE and packed.startswith(_PICTURES):
-            continue
-        packed = packed.translate(_ALPHABET)
-        for shift in range(4):
-            size = (len(packed) - shift) // 4 * 4
-            rest = packed[shift + size :]
-            body = packed[shift : shift + size] + (rest + "=" * (4 - len(rest)) if len(rest) > 1 else "")
-            try:
-                data = a2b_base64(body)
-            except (Error, ValueError):
-                continue
-            for match in _READABLE.finditer(data):
-                yield match.group().decode("ascii"), run.start(), shift, match.start()
+        for match in _READABLE.finditer(data):
+            yield match.group().decode("ascii"), shift, match.start()
 
 
 # Finding -----------------------------------------------------------------------------------------
@@ -76,33 +91,42 @@ def _unpacked(text: str) -> Iterator[tuple[str, int, int, int]]:
 Spans = Callable[[str], Iterable[tuple[int, int]]]
 """Says where in a text a person's own patterns match."""
 
-WINDOW: Final = 1 << 18
-"""A longer text is looked at in parts: the views of one as long as a disk would not fit into memory."""
+WHOLE: Final = 1 << 16
+"""A longer text is looked at in parts: only those that may hold something are taken apart."""
+
+WINDOW: Final = 1 << 13
+BEFORE: Final = 1 << 10
+"""How far before its part there may be what tells that it is one."""
+
+_NEAR: Final = 3 << 10
+"""How far beyond its part a secret may go."""
 
 AHEAD: Final = 1 << 16
-"""How far beyond its part a secret may go; a private key of 40,000 characters does."""
+"""How far one may go that says at its beginning that it is long: a private key may have 40,000 characters."""
 
-BEFORE: Final = 1 << 12
-"""How far before its part there may be what tells that it is one."""
+_LONG: Final = ("-----begin", "private-lines", "eyj", "ls0tls1c", "0tls0tqk", "tls0tluj")
+"""What a long one begins with, in lower case; the last three are the first in base64."""
 
 
 def find_secrets(text: str, *, own: Spans | None = None, known: Spellings | None = None) -> list[Found]:
     """Return the secrets in a text, in order, none within another.
 
-    `own` finds what a person's own patterns say; `known` are secrets found elsewhere.
+    `own` finds what a person's own patterns say; `known` are secrets found elsewhere. In a long text a
+    person's own are looked for as it stands, and other spellings of what they find are for `known`.
     """
     if "\0" in text and _is_binary(text):
         found = [one for run in _READABLE_RUN.finditer(text) for one in _in_run(run, own, known)]
-    elif len(text) <= WINDOW + AHEAD:
-        found = list(_Search(own, known).find(text))
+    elif len(text) <= WHOLE:
+        found = list(_in_part(text, own, known))
     else:
-        found = [one for at in range(0, len(text), WINDOW) for one in _in_window(text, at, own, known)]
+        found = list(_in_long(text, own, known))
     return apart(text, found) if found else found
 
 
-_READABLE_RUN: Final = re.compile(rf"[\t\r\n -~]{{12,{WINDOW}}}")
+_READABLE_RUN: Final = re.compile(r"[\t\r\n -~]{12,}")
 _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\udc80-\udcff]")
 _SAMPLE: Final = 1 << 16
+_GLANCED: Final = 1 << 12
 
 
 def _is_binary(text: str) -> bool:
@@ -112,16 +136,36 @@ def _is_binary(text: str) -> bool:
 
 
 def _in_run(run: re.Match[str], own: Spans | None, known: Spellings | None) -> Iterator[Found]:
-    first = run.start()
-    for one in _Search(own, known).find(run.group()):
+    first, text = run.start(), run.group()
+    for one in _in_part(text, own, known) if len(text) <= WHOLE else _in_long(text, own, known):
         yield one._replace(start=one.start + first, end=one.end + first)
 
 
-def _in_window(text: str, at: int, own: Spans | None, known: Spellings | None) -> Iterator[Found]:
-    first = max(0, at - BEFORE)
-    for one in _Search(own, known).find(text[first : at + WINDOW + AHEAD]):
-        if at <= one.start + first < at + WINDOW:
-            yield one._replace(start=one.start + first, end=one.end + first)
+def _in_part(text: str, own: Spans | None, known: Spellings | None) -> Iterator[Found]:
+    # Most have none, which is quicker seen than where one is.
+    if len(text) > _GLANCED and next(_Search(own, known, is_exact=False).find(text), None) is None:
+        return iter(())
+    return _Search(own, known).find(text)
+
+
+def _in_long(text: str, own: Spans | None, known: Spellings | None) -> Iterator[Found]:
+    if own is not None:
+        yield from _by_patterns(View(text), own)
+    for at, first, part in _windows(text):
+        for one in _in_part(part, None, known):
+            if at <= one.start + first < at + WINDOW:
+                yield one._replace(start=one.start + first, end=one.end + first)
+
+
+def _windows(text: str) -> Iterator[tuple[int, int, str]]:
+    """Give the parts of a long text: where one begins, and where what is looked at with it does."""
+    for at in range(0, len(text), WINDOW):
+        first = max(0, at - BEFORE)
+        part = text[first : at + WINDOW + _NEAR]
+        lower = part.lower()
+        if any(mark in lower for mark in _LONG):
+            part = text[first : at + WINDOW + AHEAD]
+        yield at, first, part
 
 
 def by_patterns(patterns: Sequence[re.Pattern[str]]) -> Spans:
@@ -136,39 +180,82 @@ def by_patterns(patterns: Sequence[re.Pattern[str]]) -> Spans:
 
 _BLANK: Final = r"[ \t]{0,8}[+.&]?[ \t]{0,8}"
 _MARGIN: Final = r"(?:[ \t\d→|:+.&]|\\t|\\u2192)*+"
-_MAY_GO_ON: Final = re.compile(
-    rf"""\\\\{_BLANK}(?:(?:\\\\)?(?:\\r)?\\n|(?<=[+.& \t])\\")"""
-    rf"""|\\"{_BLANK}(?:(?:\\\\)?(?:\\r)?\\n(?={_MARGIN}\\")|(?<=[+.& \t])\\")"""
-    rf"""|'{_BLANK}(?:(?:\\\\)?(?:\\r)?\\n(?={_MARGIN}')|(?<=[+.& \t])')|[`^](?:\\r)?\\n"""
-    # From one string of a list to the next.
-    rf"""|(?:\\[\\"]|['`^]){_BLANK}"\s*,\s*\""""
+_ENDED: Final = r"(?:\\\\)?(?:\\r)?\\n"
+_LISTED: Final = r'"\s*,\s*"'
+"""From one string of a list to the next."""
+
+# One for each mark that it begins with: what begins with fixed letters is looked for several times as fast.
+_MAY_GO_ON: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rf"""\\\\{_BLANK}(?:{_ENDED}|(?<=[+.& \t])\\"|{_LISTED})""",
+        rf"""\\"{_BLANK}(?:{_ENDED}(?={_MARGIN}\\")|(?<=[+.& \t])\\"|{_LISTED})""",
+        rf"""'{_BLANK}(?:{_ENDED}(?={_MARGIN}')|(?<=[+.& \t])'|{_LISTED})""",
+        rf"""`(?:(?:\\r)?\\n|{_BLANK}{_LISTED})""",
+        rf"""\^(?:(?:\\r)?\\n|{_BLANK}{_LISTED})""",
+    )
 )
 """In a line of JSON: what may be a line that goes on in the next one."""
 
+Sight = Literal["plain", "clean", "suspect"]
+"""What is seen in a line: nothing but what is plainly spelled, or no secret, or that it may hold one."""
 
-def may_hold(line: str, known: Spellings | None = None) -> bool:
-    """Say whether the strings of a line of JSON may hold secrets; where not, it need not be taken apart."""
-    if _MAY_GO_ON.search(line) is not None:
+
+def sight(line: str) -> Sight:
+    """Say what is seen in a line of JSON; only a suspect one need be taken apart."""
+    if any(pattern.search(line) is not None for pattern in _MAY_GO_ON):
+        return "suspect"
+    is_plain = True
+    for part in _parts(line):
+        search = _Search(None, None, is_exact=False)
+        if next(search.find(part, escapes=_INNER, joins=False), None) is not None:
+            return "suspect"
+        is_plain = is_plain and search.is_plain
+    return "plain" if is_plain else "clean"
+
+
+def may_hold(line: str, known: Spellings, seen: Sight | None = None) -> bool:
+    """Say whether the strings of a line of JSON may hold secrets, known ones or others.
+
+    `seen` is what is seen in it without those that are known, if it was looked at.
+    """
+    if seen == "suspect" or (seen is None and any(one.search(line) is not None for one in _MAY_GO_ON)):
         return True
-    for at in range(0, len(line), WINDOW):
-        part = line[max(0, at - BEFORE) : at + WINDOW + AHEAD]
-        # One escape more than in the strings themselves.
-        search = _Search(None, known, is_exact=False)
-        if next(search.find(part, escapes=4, joins=False), None) is not None:
-            return True
-    return False
+    if seen == "plain":
+        return any(next(known.find(part), None) is not None for part in _parts(line))
+    searches = ((_Search(None, known, is_exact=False, is_clean=seen == "clean"), one) for one in _parts(line))
+    found = (search.find(part, escapes=_INNER, joins=False) for search, part in searches)
+    return any(next(one, None) is not None for one in found)
+
+
+_INNER: Final = 4
+"""In a line of JSON there is one escape more than in its strings themselves."""
+
+
+def _parts(line: str) -> Iterator[str]:
+    return iter((line,)) if len(line) <= WHOLE else (part for _, _, part in _windows(line))
 
 
 class _Search:
     """Looks for secrets in one text, and in what is packed in it."""
 
-    def __init__(self, own: Spans | None, known: Spellings | None, *, is_exact: bool = True) -> None:
-        """Unless `is_exact`, only whether there is one counts, and not where."""
+    def __init__(
+        self, own: Spans | None, known: Spellings | None, *, is_exact: bool = True, is_clean: bool = False
+    ) -> None:
+        """Unless `is_exact`, only whether there is one counts, and not where.
+
+        `is_clean` says that no rule finds anything in the text, so that only those that are known are left.
+        """
         self._own = own
         self._is_exact = is_exact
+        self._is_clean = is_clean
         self._known = known
+        self._runs: dict[str, list[tuple[str, int, int]]] = {}
+        """What runs of base64 hold: in each view of a text most of them are the same."""
         self._unpacked: dict[str, list[Found]] = {}
-        """What was found in texts that were packed: in each view of a text they are the same."""
+        """What was found in those."""
+        self.is_plain = True
+        """Whether there is nothing in the text that could be spelled another way."""
 
     def find(self, text: str, *, depth: int = 0, escapes: int = 3, joins: bool = True) -> Iterator[Found]:
         """Give the secrets in a text; the same one may be given several times.
@@ -180,13 +267,14 @@ class _Search:
         goes_on = joins and ("\n" in text or "+" in text) and GOES_ON.search(text) is not None
         views = [View(text) if self._is_exact else Glance(text)]
         if is_hit or self._own is not None or is_broken:
+            self.is_plain = False
             views = views_of(views[0], escapes)
         for view in tuple(views) if joins and (goes_on or len(views) > 1) else ():
             inner = view.changed(GOES_ON, nothing)
             if inner is not None:
                 views.append(inner)
         for at, view in enumerate(views):
-            for start, end, rule in hits(view.text) if is_hit or at else ():
+            for start, end, rule in hits(view.text) if (is_hit or at) and not self._is_clean else ():
                 yield Found(*view.span(start, end), rule.name, plain(rule.name, view.text[start:end]))
             if self._own is not None:
                 yield from _by_patterns(view, self._own)
@@ -200,15 +288,23 @@ class _Search:
         has_lines = "\n" in view.text or "\r" in view.text
         unwrapped = view.changed(_WRAPPED, nothing) if has_lines else None
         for one in (view,) if unwrapped is None else (view, unwrapped):
-            for inner, run, shift, first in _unpacked(one.text):
-                found = self._unpacked.get(inner)
-                if found is None:
-                    found = self._unpacked[inner] = list(self.find(inner, depth=depth))
-                for start, end, rule, value in found:
-                    # Whole characters of base64, so that no bit of the secret is left.
-                    begin = run + shift + (first + start) * 4 // 3
-                    stop = run + shift + -(-(first + end) * 4 // 3)
-                    yield Found(*one.span(begin, min(stop, len(one.text))), rule, value)
+            for run, packed in _runs(one.text):
+                texts = self._runs.get(packed)
+                if texts is None:
+                    texts = self._runs[packed] = list(_unpacked(packed))
+                for inner, shift, first in texts:
+                    self.is_plain = False
+                    for start, end, rule, value in self._in_text(inner, depth):
+                        # Whole characters of base64, so that no bit of the secret is left.
+                        begin = run + shift + (first + start) * 4 // 3
+                        stop = run + shift + -(-(first + end) * 4 // 3)
+                        yield Found(*one.span(begin, min(stop, len(one.text))), rule, value)
+
+    def _in_text(self, inner: str, depth: int) -> list[Found]:
+        found = self._unpacked.get(inner)
+        if found is None:
+            found = self._unpacked[inner] = list(self.find(inner, depth=depth))
+        return found
 
 
 def _by_patterns(view: View, own: Spans) -> Iterator[Found]:

@@ -92,6 +92,9 @@ def _cut(session: Session, number: int) -> _Cut:
             hint="clew tree shows the branches",
         )
     at = beginning(session, way, prompt)
+    # What a compaction kept of the turns before it stays with them: it names those lines.
+    while at < prompt and way[at] in path.preserved:
+        at += 1
     at = _with_summary(session, way, at)
     if not has_talk(session, way[:at]):
         raise UsageError(f"nothing comes before turn {number}")
@@ -126,7 +129,8 @@ class _Sides:
     def __init__(self, session: Session, cut: _Cut) -> None:
         self._session = session
         table = session.table
-        self.start = cut.way[cut.at]
+        # A line that is written again later still stands where it stood first.
+        self.start = copies(session, cut.way[cut.at])[0]
         kept = set(cut.way[cut.at :])
         # Results hang beside the way; they go where their answers go.
         place = next((n for n, row in enumerate(cut.lines) if row in kept), len(cut.lines))
@@ -137,20 +141,22 @@ class _Sides:
 
     def is_first(self, row: int) -> bool:
         """Say whether a row belongs to the first part."""
-        return self._is_in(row, self._first, self._second, otherwise=row < self.start)
+        return self._is_in(row, self._first, self._second, is_behind=False)
 
     def is_second(self, row: int) -> bool:
         """Say whether a row belongs to the second part; what a compaction preserved may belong to both."""
-        return self._is_in(row, self._second, self._first, otherwise=row >= self.start)
+        return self._is_in(row, self._second, self._first, is_behind=True)
 
-    def _is_in(self, row: int, own: set[int], others: set[int], *, otherwise: bool) -> bool:
+    def _is_in(self, row: int, own: set[int], others: set[int], *, is_behind: bool) -> bool:
         table = self._session.table
         key = table.uuid[row]
         if not key and table.kind_of(row).partition("/")[0] == "last-prompt":
             key = id_hash(self._session.entry(row).text("leafUuid"))
-        if not key or table.flags[row] & SALVAGED:
-            return otherwise
-        return key in own or (key not in others and otherwise)
+        is_named = bool(key) and not table.flags[row] & SALVAGED
+        if is_named and (key in own or key in others):
+            return key in own
+        place = copies(self._session, row)[0] if is_named else row
+        return (place >= self.start) == is_behind
 
     def damage(self, *, is_second: bool) -> Callable[[Fragment], Step]:
         """Return what becomes of damaged bytes in a part: they go with the lines around them."""

@@ -13,7 +13,6 @@ from clew.edit.changes import content_of
 from clew.edit.paths import settle
 from clew.edit.ways import copies
 from clew.format.entry import as_mapping
-from clew.session.context import context
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -97,8 +96,3 @@ def _void_rows(
 def _blocks(message: Mapping[str, Any]) -> list[object]:
     content = message.get("content")
     return cast("list[object]", content) if isinstance(content, list) else [content]
-
-
-def contexts(session: Session, result: Result, *, client: str | None = None) -> tuple[Context, Context]:
-    """Return what is sent before an edit and after it."""
-    return context(session, client=client), context(result.session, client=client)

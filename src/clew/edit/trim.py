@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 CALL: Final = "a call is taken out with its result"
 RESULT: Final = "what a call gave back is taken out"
-RECORD: Final = "with the client's own record of it"
 
 
 def trim(
@@ -148,7 +147,7 @@ def _take_out(changes: Changes, blocks: ToolBlocks, wish: _Wish) -> None:
     results = [result for call in calls for result in blocks.of(call)]
     results += blocks.strays() if calls else wish.strays()
     places = _by_row([*(call.place for call in calls), *(result.place for result in results)])
-    _drop_records(changes, results)
+    _drop_records(changes, results, CALL)
     for row, indexes in places.items():
         changes.drop_blocks(row, indexes, CALL)
     table = changes.session.table
@@ -171,7 +170,7 @@ def _empty(changes: Changes, blocks: ToolBlocks, wish: _Wish) -> None:
         if call is not None and not result.takes_words:
             # The API takes no such call without a result in its own form; the note stands for both.
             going.append(call.place)
-    _drop_records(changes, emptied)
+    _drop_records(changes, emptied, RESULT)
     for row, indexes in _by_row(going).items():
         changes.drop_blocks(row, indexes, CALL)
 
@@ -183,12 +182,12 @@ def _with_note(raw: bytes, result: ResultBlock, words: str) -> bytes:
     return replace(raw, path, {"type": "text", "text": words})
 
 
-def _drop_records(changes: Changes, results: Iterable[ResultBlock]) -> None:
+def _drop_records(changes: Changes, results: Iterable[ResultBlock], reason: str) -> None:
     """Take out what the client recorded of results for itself; it shows it, and never sends it."""
     session = changes.session
     for row in sorted({result.place.row for result in results}):
         if session.entry(row).tool_use_result is not None:
-            changes.change(row, partial(without, path=("toolUseResult",)), f"{RESULT}, {RECORD}")
+            changes.change(row, partial(without, path=("toolUseResult",)), reason)
 
 
 def _by_row(places: Iterable[Place]) -> dict[int, list[int]]:

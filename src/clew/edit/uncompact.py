@@ -50,8 +50,10 @@ def _ended(changes: Changes, path: Chain) -> Changes:
     session = changes.session
     if path.refused is not None or path.leaf is None or _is_right(session, changes, path):
         return changes
-    leaf = session.entry(path.leaf).uuid
-    if leaf is not None and path.leaf not in changes.dropped:
+    # What is named as its end may be the compaction itself.
+    end = next((row for row in (path.leaf, *reversed(path.rows)) if row not in changes.dropped), None)
+    leaf = None if end is None else session.entry(end).uuid
+    if leaf is not None:
         # An old word on where it ends, which the compaction had made void, would count again.
         changes.add(ending(session, leaf), "the line it ends in")
     return changes
