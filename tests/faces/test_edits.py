@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -311,3 +312,41 @@ def test_sessions_are_archived_deleted_and_put_back(clew: Console, root: Path, t
     assert clew("archive", "get", "--all", "--root", root, "--archive", archive).code == 0
     assert tree(root) == before
     assert clew("archive", "verify", "--archive", archive).code == 0
+
+
+def test_a_damaged_archive_is_mended_from_the_sessions_that_are_still_there(
+    clew: Console, root: Path, tmp_path: Path
+) -> None:
+    archive = tmp_path / "archive"
+    assert clew("archive", "mend", "--archive", archive).out == "No pack is damaged.\n"
+    assert clew("archive", "add", "--all", "--root", root, "--archive", archive).code == 0
+    (pack, *_) = sorted(archive.rglob("*.pack"))
+    pack.chmod(0o600)
+    data = bytearray(pack.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    pack.write_bytes(data)
+    ran = clew("archive", "verify", "--archive", archive)
+    assert ran.code == 3
+    assert "clew archive mend" in ran.out
+    ran = clew("archive", "mend", "--json", "--archive", archive)
+    assert ran.code == 3, "what it held is not there"
+    (aside,) = json.loads(ran.out)["set_aside"]
+    assert Path(aside).read_bytes() == data
+    assert clew("archive", "add", "--all", "--root", root, "--archive", archive).code == 0
+    assert clew("archive", "verify", "--archive", archive).code == 0
+
+
+def test_the_doctor_names_files_that_go_before_their_session_does(clew: Console, root: Path) -> None:
+    now = time.time()
+    session = next(path for path in root.rglob("*.jsonl") if "subagents" not in path.parts)
+    os.utime(session, (now, now))
+    old = session.with_suffix("") / "tool-results" / "old.txt"
+    old.parent.mkdir(parents=True, exist_ok=True)
+    old.write_text("words")
+    month = 29 * 86400
+    os.utime(old, (now - month, now - month))
+    ran = clew("doctor", "--json", "--root", root)
+    going = {one["path"]: one for one in json.loads(ran.out)["side_files_deleted_next"]}
+    assert going[str(old)]["session"] == session.stem
+    assert going[str(old)]["days_left"] == pytest.approx(1, abs=0.1)
+    assert str(old) in clew("doctor", "-v", "--root", root).out

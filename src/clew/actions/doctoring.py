@@ -9,7 +9,7 @@ from clew.actions.archiving import endangered
 from clew.actions.checking import check_files
 from clew.format.times import iso
 from clew.session.problems import KINDS
-from clew.store.cleanup import period
+from clew.store.cleanup import doomed_sides, period
 from clew.store.journal import entries
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clew.actions.archiving import Endangered
     from clew.actions.checking import Checked
     from clew.session.problems import Code
-    from clew.store.cleanup import Period
+    from clew.store.cleanup import DoomedSide, Period
     from clew.store.files import Skipped, Store
 
 SOON: float = 7
@@ -60,6 +60,9 @@ class Diagnosis(NamedTuple):
     endangered: tuple[Endangered, ...]
     """What goes within a week, the first to go first."""
 
+    sides: tuple[DoomedSide, ...]
+    """What sessions lose within a week though they stay themselves."""
+
     doomed: int
     """How many sessions there are that the client will delete at all, one day."""
 
@@ -96,6 +99,15 @@ class Diagnosis(NamedTuple):
                 }
                 for one in self.endangered
             ],
+            "side_files_deleted_next": [
+                {
+                    "session": one.session.id,
+                    "path": one.path,
+                    "after": iso(int(one.deleted_after * 1000)),
+                    "days_left": round(one.days_left, 2),
+                }
+                for one in self.sides
+            ],
             "cleanup": [{"root": root, "days": found.days} for root, found in self.periods],
             "interrupted_edits": [*self.interrupted],
         }
@@ -124,6 +136,7 @@ def examine(
         sum(one.unreadable is not None for one in checked),
         tuple(patient for one in checked if (patient := _patient(one)) is not None),
         tuple(one for one in going if one.doomed.days_left <= SOON),
+        tuple(doomed_sides(store, now=now, within_days=SOON)),
         len(going),
         tuple((root, period(root)) for root in store.roots.found),
         tuple(f"{one.command} of {one.session}" for one in entries(state) if one.is_open),

@@ -29,6 +29,24 @@ def counting(screen: Screen, label: str = "Reading") -> Generator[Callable[[int]
         yield start
 
 
+@contextmanager
+def measuring(screen: Screen, label: str) -> Generator[Callable[[int], Callable[[int], None]]]:
+    """Do so for bytes, in megabytes."""
+    with screen.progress(None, label, "MB") as progress:
+        done = 0
+
+        def start(total: int) -> Callable[[int], None]:
+            progress.total = max(1, round(total / 1e6))
+            return advance
+
+        def advance(bytes_: int) -> None:
+            nonlocal done
+            done += bytes_
+            progress.advance(min(round(done / 1e6), progress.total or 0) - progress.done)
+
+        yield start
+
+
 def tell_skipped(
     screen: Screen, skipped: Sequence[Skipped], *, cut: Sequence[str] = (), verbose: bool = False
 ) -> None:

@@ -1,4 +1,4 @@
-"""`clew archive add|ls|get|verify`: sessions put aside, where no clean-up finds them."""
+"""`clew archive add|ls|get|verify|mend`: sessions put aside, where no clean-up finds them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ _COLUMNS: Final = (
 
 
 @click.command("archive", epilog=_EXAMPLES)
-@click.argument("what", type=click.Choice(["add", "ls", "get", "verify"]), metavar="add|ls|get|verify")
+@click.argument(
+    "what", type=click.Choice(["add", "ls", "get", "verify", "mend"]), metavar="add|ls|get|verify|mend"
+)
 @click.argument("sessions", metavar="[S…]", nargs=-1)
 @click.option("--all", "is_all", is_flag=True, help="Every session; with get, every one that is gone.")
 @click.option("--at", metavar="SNAPSHOT", help="With get: an older copy.")
@@ -62,6 +64,8 @@ def command(
 
     The client deletes sessions after 30 days. An archive keeps them, byte for byte, with everything that
     belongs to them; what stands in several sessions is kept once. Adding again writes only what is new.
+    verify reads every copy and says what is damaged; mend sets damaged packs aside, so that the next add puts
+    in again what they held of sessions that are still there.
     """
     match what:
         case "add":
@@ -70,6 +74,8 @@ def command(
             return _get(common, sessions, is_all, at, to, folder)
         case "verify":
             return _verify(common, folder)
+        case "mend":
+            return _mend(common, folder)
         case _:
             return _list(common, folder)
 
@@ -210,6 +216,29 @@ def _verify(common: Shared, folder: Path | None) -> int:
     return DAMAGED if found.damage or found.lost else 0
 
 
+def _mend(common: Shared, folder: Path | None) -> int:
+    from clew.actions.archiving import mend_archive, verified_document, verify_archive
+
+    aside = mend_archive(archive=folder)
+    found = verify_archive(archive=folder)
+    if common.is_data:
+        common.emit({"set_aside": [*aside], **verified_document(found)})
+        return DAMAGED if found.damage or found.lost else 0
+    for path in aside:
+        common.screen.print("Set aside ", span(path, "cyan"))
+    if not aside:
+        common.screen.print("No pack is damaged.")
+    if found.damage or found.lost:
+        _show_verified(common.screen, found)
+    if aside:
+        common.screen.print(
+            "  ",
+            span("clew archive add --all", "bold"),
+            " puts in again what is still there of what they held",
+        )
+    return DAMAGED if found.damage or found.lost else 0
+
+
 def _show_verified(screen: Screen, found: Verified) -> None:
     many = f"{words.count(found.snapshots, 'copy', 'copies')}, {words.size(found.bytes_stored)}"
     if not found.damage and not found.lost:
@@ -220,3 +249,5 @@ def _show_verified(screen: Screen, found: Verified) -> None:
         screen.print(span("  ✗ ", "red"), f"{one.path}: {one_line(one.detail)}")
     for snapshot, place in found.lost:
         screen.print(span("  ✗ ", "red"), f"{snapshot.manifest.session[:8]} {place} cannot be put back whole")
+    if any(one.path.endswith(".pack") for one in found.damage):
+        screen.print("  ", span("clew archive mend", "bold"), " sets the damaged packs aside")

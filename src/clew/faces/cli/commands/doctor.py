@@ -85,6 +85,7 @@ def show(screen: Screen, found: Diagnosis, *, verbose: bool = False) -> None:
     for edit in found.interrupted:
         screen.print(span("! ", "yellow"), f"an edit was interrupted: {edit}; the next edit puts that right")
     _going(screen, found)
+    _losing(screen, found, verbose=verbose)
 
 
 def _patient(screen: Screen, one: Patient) -> None:
@@ -123,6 +124,21 @@ def _going(screen: Screen, found: Diagnosis) -> None:
         screen.print(span(f"  … {words.count(len(found.endangered) - _LISTED, 'more')}", "dim"))
     if bare:
         screen.print("  ", span("clew archive add --all", "bold"), " keeps them")
+
+
+def _losing(screen: Screen, found: Diagnosis, *, verbose: bool) -> None:
+    if not found.sides:
+        return
+    sessions = len({one.session.path for one in found.sides})
+    screen.print(
+        span(words.count(len(found.sides), "file"), "bold"),
+        f" beside {words.count(sessions, 'session')} that {'stays' if sessions == 1 else 'stay'} will be "
+        "deleted within a week: tool results, todos, file history or tasks",
+    )
+    for one in found.sides if verbose else ():
+        screen.print("  ", span(one.path, "dim"))
+    if not verbose:
+        screen.print(span("  -v names them", "dim"))
 
 
 def _when(one: Endangered) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from clew.faces.cli.editing import EditOptions, edit_options, make_wish, tell
+from clew.faces.cli.notices import measuring
 from clew.faces.cli.options import Shared, shared
 
 _EXAMPLES: Final = """\b
@@ -34,13 +35,11 @@ def command(common: Shared, options: EditOptions, session: str, patterns: tuple[
     from clew.actions.stores import open_store
 
     wish = make_wish("redact", options)
-    outcome = redact_session(
-        open_store(common.roots),
-        session,
-        wish,
-        key=secrets.token_bytes(32) if wish.is_dry else placeholder_key(wish.state, draw=secrets.token_bytes),
-        patterns=compiled(patterns),
-    )
+    key = secrets.token_bytes(32) if wish.is_dry else placeholder_key(wish.state, draw=secrets.token_bytes)
+    with measuring(common.screen, "Looking for secrets in") as start:
+        outcome = redact_session(
+            open_store(common.roots), session, wish, key=key, patterns=compiled(patterns), progress=start
+        )
     if not common.is_data and common.screen.width is not None:
         lines = tuple(_wrapped(note, common.screen.width) for note in outcome.notes)
         outcome = outcome._replace(notes=lines)
