@@ -16,8 +16,12 @@ ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 
 STEPS: dict[str, list[str]] = {
-    "conformance": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "not live"],
+    "conformance": [
+        *(PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "not live and not faults")
+    ],
     "live": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "live"],
+    "edits": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/edit"],
+    "faults": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance/test_faults.py"],
     "catalog": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/catalog"],
     "fuzz": [PYTHON, "-m", "tests.fuzz", "--lines", "2000000", "--seed", "1"],
     "salvage": [PYTHON, "-m", "tests.fuzz.salvage", "--lines", "400000"],

@@ -4,7 +4,9 @@ For each the messages that the client posts must be those that `clew context` sa
 must find nothing to refuse, and what changed against the source's own request must be just what was asked.
 That last part is judged here on the posted messages alone; it shares no code with `clew.session`.
 
-    python -m tests.conformance.edits [--clients 2.1.325,…] [--tenth] [--only NAME,…] [--out FILE.json]
+    python -m tests.conformance.edits [--clients 2.1.325,…] [--tenth] [--only NAME,…] [--docs]
+
+`--docs` writes the table into docs/conformance.md.
 """
 
 from __future__ import annotations
@@ -29,6 +31,8 @@ from tests.conformance.client import MODEL, PROMPT, Client, Sent, install, resum
 from tests.conformance.notation import normal, short, without_prompt
 
 CORPUS = Path(__file__).parent.parent / "data" / "corpus"
+PAGE = Path(__file__).parent.parent.parent / "docs" / "conformance.md"
+_MARK = "<!-- written by python -m tests.conformance.edits --docs -->"
 CLIENTS = ("2.1.325", "2.1.150", "2.1.45", "2.0.76")
 """The newest, and one of each era before."""
 
@@ -95,18 +99,25 @@ def short_results(source: Messages, result: Messages) -> str | None:
     return None if bare(source) == bare(result) else "more than results has changed"
 
 
-def last_turns(source: Messages, result: Messages) -> str | None:
-    """What is sent is the end of what was."""
-    ours, whole = plain(result), plain(source)
-    return None if not ours or whole[-len(ours) :] == ours else "it is not the end of the session"
+def last_turn(source: Messages, result: Messages) -> str | None:
+    """What is sent is the end of what was, from a text of the user's on."""
+    return _is_end(plain(result), plain(source))
 
 
-def last_turns_behind_a_summary(source: Messages, result: Messages) -> str | None:
+def last_turn_behind_a_summary(source: Messages, result: Messages) -> str | None:
     """One message, then the end of what was sent before."""
     if source == result:
         return None  # too short to be compressed
-    ours, whole = plain(result)[1:], plain(source)
-    return None if not ours or whole[-len(ours) :] == ours else "it is not the end of the session"
+    return _is_end(plain(result)[1:], plain(source))
+
+
+def _is_end(ours: list[tuple[str, dict[str, Any]]], whole: list[tuple[str, dict[str, Any]]]) -> str | None:
+    asked = [at for at, (role, block) in enumerate(whole) if role == "user" and block.get("type") == "text"]
+    if asked and len(ours) < len(whole) - asked[-1]:
+        return "the last turn is not whole"
+    if ours and whole[-len(ours) :] != ours:
+        return "it is not the end of the session"
+    return None
 
 
 def beginning(source: Messages, result: Messages) -> str | None:
@@ -130,7 +141,8 @@ def no_images(source: Messages, result: Messages) -> str | None:
                 if is_picture and not is_source:
                     return ["a picture"]
                 text = cast("dict[str, Any]", part).get("text") if isinstance(part, dict) else None
-                is_note = isinstance(text, str) and text.startswith("[image removed")
+                # One client sends a word for it.
+                is_note = isinstance(text, str) and text.startswith(("[image removed", "[image]"))
                 found.append((role, "picture" if is_picture or is_note else cast("object", part)))
         return found
 
@@ -162,6 +174,12 @@ class Edit(NamedTuple):
     """After `clew`; `{S}` stands for the session."""
 
     judge: Judge
+    then: tuple[str, ...] = ()
+    """A second command; `{0}`, `{1}` stand for what the first one made."""
+
+    is_new: bool = True
+    """Whether a new session is made, so that everything there stays as it was."""
+
     sees_compacted: bool = True
     """Whether what was asked can be told from what is sent of a session that was compacted."""
 
@@ -173,12 +191,17 @@ EDITS: tuple[Edit, ...] = (
     Edit("strip --images drop", ("strip", "{S}", "--images", "drop"), no_images),
     Edit("trim --tools all", ("trim", "{S}", "--tools", "all"), no_calls),
     Edit("trim --results-only", ("trim", "{S}", "--results-only"), short_results),
-    Edit("trim --keep-turns 1", ("trim", "{S}", "--keep-turns", "1"), last_turns),
-    Edit("compress --keep-turns 1", ("compress", "{S}", "--keep-turns", "1"), last_turns_behind_a_summary),
+    Edit("trim --keep-turns 1", ("trim", "{S}", "--keep-turns", "1"), last_turn),
+    Edit("compress --keep-turns 1", ("compress", "{S}", "--keep-turns", "1"), last_turn_behind_a_summary),
     Edit("uncompact", ("uncompact", "{S}", "--all"), more),
     Edit("repair", ("repair", "{S}"), repaired),
     Edit("redact", ("redact", "{S}"), same),
     Edit("split", ("split", "{S}", "--turn", "2"), beginning, sees_compacted=False),
+    Edit("merge", ("split", "{S}", "--turn", "2"), same, then=("merge", "{0}", "{1}")),
+    Edit("mv", ("mv", "{S}", "/somewhere/else"), same, is_new=False),
+    Edit("rename", ("rename", "{S}", "the lighthouse"), same, is_new=False),
+    Edit("tag", ("tag", "{S}", "kept"), same, is_new=False),
+    Edit("trim --in-place", ("trim", "{S}", "--results-only", "--in-place"), short_results, is_new=False),
 )
 
 
@@ -226,6 +249,11 @@ def version_of(path: Path) -> tuple[int, ...]:
     return number(path.parts[-5])
 
 
+def name_of(path: Path) -> str:
+    """What a recorded session is called here: version, scenario and the beginning of its id."""
+    return "/".join(path.parts[-5:-3]) + "/" + path.stem[:8]
+
+
 def number(version: str) -> tuple[int, ...]:
     """A version as something that can be compared."""
     return tuple(map(int, version.split(".")))
@@ -243,25 +271,35 @@ def edited(path: Path, edit: Edit) -> bytes:
         before = tree(root)
         home = Path(folder) / "home"
         home.mkdir()
-        argv = [str(source) if one == "{S}" else one for one in edit.argv]
-        done = subprocess.run(
-            [sys.executable, "-m", "clew", *argv, "--json", "--root", str(root)],
-            env={"HOME": str(home), "PATH": os.environ.get("PATH", ""), "CLAUDE_CONFIG_DIR": str(root)},
-            capture_output=True,
-            check=False,
-        )
-        if done.returncode == 1 and edit.name == "split" and b"usage" in done.stderr:
-            return prepared(path)  # it has no second turn
-        if done.returncode not in {0, 3}:
-            raise AssertionError(f"{edit.name}: exit {done.returncode}: {done.stderr.decode()[-400:]}")
+        made = called(edit, edit.argv, root, home, {"{S}": str(source)})
+        if made and edit.then:
+            names = {f"{{{number}}}": path for number, path in enumerate(made)}
+            made = called(edit, edit.then, root, home, names)
         after = tree(root)
         changed = [name for name, digest in before.items() if after.get(name) != digest]
-        if changed:
+        if changed and edit.is_new:
             raise AssertionError(f"{edit.name} touched {changed[:3]}")
-        told: Any = json.loads(done.stdout)
-        first = cast("dict[str, Any]", told[0] if isinstance(told, list) else told)
-        result = first["result"]
-        return source.read_bytes() if result is None else Path(result["path"]).read_bytes()
+        return Path(made[0]).read_bytes() if made else source.read_bytes()
+
+
+def called(edit: Edit, argv: Sequence[str], root: Path, home: Path, names: Mapping[str, str]) -> list[str]:
+    """Call clew; return the files of the sessions that it made, none if there was nothing to change."""
+    done = subprocess.run(
+        [sys.executable, "-m", "clew", *(names.get(one, one) for one in argv), "--json", "--root", str(root)],
+        env={"HOME": str(home), "PATH": os.environ.get("PATH", ""), "CLAUDE_CONFIG_DIR": str(root)},
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode == 1 and argv[0] == "split" and b"usage" in done.stderr:
+        return []  # it has no second turn
+    if done.returncode not in {0, 3}:
+        raise AssertionError(f"{edit.name}: exit {done.returncode}: {done.stderr.decode()[-400:]}")
+    told: Any = json.loads(done.stdout)
+    results = cast("list[dict[str, Any]]", told if isinstance(told, list) else [told])
+    if argv[0] == "mv":
+        name = Path(names["{S}"]).name
+        return [one["to"] for one in results[0]["moved"] if Path(one["to"]).name == name]
+    return [one["result"]["path"] for one in results if one["result"] is not None]
 
 
 def tree(root: Path) -> dict[str, str]:
@@ -290,10 +328,9 @@ class Runs:
 
 def judged(client: Client, path: Path, edit: Edit, data: bytes, runs: Runs) -> Verdict:
     """Let the client resume source and result, and judge what it sent."""
-    name = "/".join(path.parts[-5:-3]) + "/" + path.stem[:8]
 
     def verdict(problem: str | None, detail: str = "") -> Verdict:
-        return Verdict(name, edit.name, client.version, problem, detail, data != old)
+        return Verdict(name_of(path), edit.name, client.version, problem, detail, data != old)
 
     old = prepared(path)
     source = runs.of(client, old)
@@ -330,11 +367,18 @@ def measure(
         runs = Runs()
         found: list[Verdict] = []
         for edit in edits:
-            data = edited(path, edit)
+            data, failure = None, ""
+            try:
+                data = edited(path, edit)
+            except AssertionError as error:
+                failure = str(error)
             for client in installed:
                 if version_of(path) > number(client.version):
                     continue  # nobody opens a session in a client older than the one that wrote it
-                found.append(judged(client, path, edit, data, runs))
+                if data is None:
+                    found.append(Verdict(name_of(path), edit.name, client.version, "not done", failure))
+                else:
+                    found.append(judged(client, path, edit, data, runs))
                 if told is not None:
                     told(found[-1])
         return found
@@ -355,6 +399,16 @@ def table(verdicts: Sequence[Verdict]) -> list[str]:
     return lines
 
 
+def write(lines: Sequence[str]) -> None:
+    """Put the table into its page, in the place of the one that is there."""
+    text = PAGE.read_text(encoding="utf-8")
+    before, mark, rest = text.partition(_MARK)
+    _, heading, after = rest.partition("\n## ")
+    if not mark:
+        raise ValueError(f"{PAGE.name} has no place for the table")
+    PAGE.write_text(before + mark + "\n\n" + "\n".join(lines) + "\n" + heading + after, encoding="utf-8")
+
+
 def main() -> int:
     """Measure, print the table and every problem."""
     parser = argparse.ArgumentParser(prog="python -m tests.conformance.edits", description=__doc__)
@@ -362,6 +416,7 @@ def main() -> int:
     parser.add_argument("--only", default="")
     parser.add_argument("--tenth", action="store_true")
     parser.add_argument("--limit", type=int)
+    parser.add_argument("--docs", action="store_true")
     options = parser.parse_args()
     chosen = [edit for edit in EDITS if not options.only or edit.name in options.only.split(",")]
 
@@ -372,6 +427,8 @@ def main() -> int:
     paths = sessions(tenth=options.tenth)[: options.limit]
     verdicts = measure(paths, clients=options.clients.split(","), edits=chosen, told=told)
     print("\n".join(table(verdicts)))
+    if options.docs:
+        write(table(verdicts))
     bad = [one for one in verdicts if one.problem is not None]
     print(f"{len(verdicts) - len(bad)} of {len(verdicts)}")
     return 1 if bad else 0
