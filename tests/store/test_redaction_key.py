@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -190,11 +191,19 @@ def test_what_cannot_be_read_is_an_error_that_names_the_file_and_is_left_alone(
         key(tmp_path / "file")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read all")
-def test_a_key_that_may_not_be_read_is_not_replaced(state: Path) -> None:
+def test_a_key_that_cannot_be_read_is_not_replaced(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(state / NAME, b"k" * 32).chmod(0)
-    with pytest.raises(UnreadableError, match="permission denied"):
-        key(state)
+    opened = os.open
+
+    def refuse(path: str, *args: Any, **options: Any) -> int:
+        if str(path).endswith(NAME):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)  # as of everybody but root
+        return opened(path, *args, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", refuse)
+        with pytest.raises(UnreadableError, match="permission denied"):
+            key(state)
     (state / NAME).chmod(0o600)
     assert (state / NAME).read_bytes() == b"k" * 32
 
