@@ -197,7 +197,8 @@ EDITS: tuple[Edit, ...] = (
     Edit("repair", ("repair", "{S}"), repaired),
     Edit("redact", ("redact", "{S}"), same),
     Edit("split", ("split", "{S}", "--turn", "2"), beginning, sees_compacted=False),
-    Edit("merge", ("split", "{S}", "--turn", "2"), same, then=("merge", "{0}", "{1}")),
+    # The second part keeps thinking that would be refused there: together with the first it is not.
+    Edit("merge", ("split", "{S}", "--turn", "2", "--keep-thinking"), same, then=("merge", "{0}", "{1}")),
     Edit("mv", ("mv", "{S}", "/somewhere/else"), same, is_new=False),
     Edit("rename", ("rename", "{S}", "the lighthouse"), same, is_new=False),
     Edit("tag", ("tag", "{S}", "kept"), same, is_new=False),
