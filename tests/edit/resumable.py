@@ -12,7 +12,7 @@ import re
 from binascii import b2a_base64
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -147,11 +147,13 @@ class Source:
         self.session = Session.read(data, name=NAME)
         self.sent = context(self.session)
         self.refusal = api_refusal(self.sent)
+        self._refused: dict[str, bool] = {}
 
-    @cache  # noqa: B019 (it lives as long as the test of one session)
     def is_refused_by(self, client: str) -> bool:
         """Say whether a client of another version would not resume it."""
-        return context(self.session, client=client).refused is not None
+        if client not in self._refused:
+            self._refused[client] = context(self.session, client=client).refused is not None
+        return self._refused[client]
 
 
 def resumable(seed: int) -> Source | None:

@@ -105,14 +105,15 @@ def prepare(
     *,
     target: str,
     disk: Disk = DISK,
+    mode: int = 0o600,
     owner: tuple[int, int] | None = None,
 ) -> Prepared:
     """Write everything into a file that is not there yet, and wait until it is on the disk.
 
-    Only its owner may read it, whoever could read what it takes the place of.
+    Only its owner may read it, whoever could read what it takes the place of, unless a `mode` is given.
     """
     try:
-        descriptor = disk.create(temporary)
+        descriptor = disk.create(temporary, mode=mode)
     except OSError as error:
         raise NotWrittenError(target, reason(error)) from error
     size, tail = 0, b""
