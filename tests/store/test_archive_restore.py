@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from clew.errors import RefusedError
 from tests.store.archives import add, get, session, tree
+from tests.store.faults.disks import CountingDisk
 from tests.store.lines import ONE, line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -96,3 +97,30 @@ def test_a_link_in_the_place_of_a_file_is_refused(root: Path, place: Path, tmp_p
     with pytest.raises(RefusedError, match="link"):
         get(place, root)
     assert not (tmp_path / "nothing").exists()
+
+
+def test_when_the_session_is_there_all_that_belongs_to_it_is_on_the_disk(root: Path, place: Path) -> None:
+    class Told(CountingDisk):
+        def __init__(self) -> None:
+            super().__init__()
+            self.told: list[tuple[str, str]] = []
+
+        def met(self, name: str, path: str) -> None:
+            super().met(name, path)
+            self.told.append((name, path))
+
+        def link(self, source: str, target: str) -> None:
+            super().link(source, target)
+            self.told.append(("named", target))
+
+    path = session(root)
+    add(root, place)
+    shutil.rmtree(root)
+    disk = Told()
+    get(place, root, disk=disk)
+    at = disk.told.index(("named", str(path)))
+    sides = [(number, name) for number, (what, name) in enumerate(disk.told) if what == "named"][:-1]
+    assert len(sides) > 2
+    for number, name in sides:
+        folder = str(Path(name).parent)
+        assert ("sync_folder", folder) in disk.told[number:at], name

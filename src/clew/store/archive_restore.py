@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clew.errors import ClewError, RefusedError
 from clew.store.archive_packs import LostChunkError
 from clew.store.disk import DISK
-from clew.store.drafts import Draft, clean, make_folders
+from clew.store.drafts import Draft, clean, make_folders, sync_names
 from clew.store.source import FileSource, reason, what_is
 from clew.store.writer import NotWrittenError, confirm
 
@@ -71,9 +71,13 @@ def restore(
     files = snapshot.manifest.files
     taken = {file.place: _is_there(base, file) for file in files}
     work = _Work(packs, base, partly, disk)
+    main = snapshot.manifest.main
     for file in files:
-        if not taken[file.place]:
-            work.put(file)
+        if taken[file.place]:
+            continue
+        if file is main:
+            work.sync()  # when the session is there, all that belongs to it is
+        work.put(file)
     kept = tuple(_target(base, file) for file in files if taken[file.place])
     return Restored(snapshot, base, tuple(work.done), kept, tuple(work.lost), work.confirmed())
 
@@ -124,6 +128,10 @@ class _Work:
                 file.place, "its chunks do not make the file that it was", file.size, is_partial=False
             )
         return None
+
+    def sync(self) -> None:
+        for folder in self._folders:
+            sync_names(folder, disk=self._disk)
 
     def confirmed(self) -> bool:
         return all(confirm(folder, disk=self._disk) for folder in self._folders)
