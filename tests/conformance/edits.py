@@ -85,6 +85,21 @@ def no_calls(source: Messages, result: Messages) -> str | None:
     return None if texts(source) == texts(result) else "a text is gone or new"
 
 
+def no_shell(source: Messages, result: Messages) -> str | None:
+    """No call of the shell is left, and all else is."""
+    calls = {
+        block["id"]
+        for _, block in blocks(source)
+        if block.get("type") == "tool_use" and block.get("name") == "Bash"
+    }
+    left = [
+        (role, block)
+        for role, block in plain(source)
+        if block.get("id") not in calls and block.get("tool_use_id") not in calls
+    ]
+    return None if plain(result) == left else "not just the calls of the shell are gone"
+
+
 def short_results(source: Messages, result: Messages) -> str | None:
     """The same but for the content of results."""
 
@@ -190,6 +205,7 @@ EDITS: tuple[Edit, ...] = (
     Edit("strip --thinking", ("strip", "{S}", "--thinking"), no_thinking),
     Edit("strip --images drop", ("strip", "{S}", "--images", "drop"), no_images),
     Edit("trim --tools all", ("trim", "{S}", "--tools", "all"), no_calls),
+    Edit("trim --tools Bash", ("trim", "{S}", "--tools", "Bash"), no_shell),
     Edit("trim --results-only", ("trim", "{S}", "--results-only"), short_results),
     Edit("trim --keep-turns 1", ("trim", "{S}", "--keep-turns", "1"), last_turn),
     Edit("compress --keep-turns 1", ("compress", "{S}", "--keep-turns", "1"), last_turn_behind_a_summary),
