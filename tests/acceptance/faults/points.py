@@ -32,7 +32,8 @@ _CAUSES = {
     "EDQUOT": os.strerror(EDQUOT),
     "EINTR": os.strerror(EINTR),
 }
-_TRIES = 3
+_TRIES = 8
+"""How often a fault is tried until it meets its call: on a busy machine another call may come between."""
 
 
 class Point(NamedTuple):
