@@ -15,7 +15,7 @@ from clew.errors import UsageError
 from clew.session.chain import chain
 from clew.session.eras import rules
 from clew.session.graph import Graph
-from clew.session.session import COMPACT_SUMMARY
+from clew.session.session import COMPACT_SUMMARY, SALVAGED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +39,7 @@ def uncompact(session: Session, *, boundary: str | None = None, every: bool = Fa
     if not chosen:
         return Changes(session)
     changes = _ended(_without(session, graph, chosen), path)
-    while every and (more := _remaining(changes)):
+    while every and (more := [row for row in _remaining(changes) if row not in chosen]):
         chosen = [*chosen, *more]
         changes = _ended(_without(session, graph, chosen), path)
     return changes
@@ -69,7 +69,10 @@ def _chosen(
         return [row]
     if not path.rows:
         return []
-    found = [row for row in graph.upwards(path.rows[0]) if is_boundary(session, row)]
+    flags = session.table.flags
+    # What stands on a damaged line is no compaction to any client.
+    above = (row for row in graph.upwards(path.rows[0]) if not flags[row] & SALVAGED)
+    found = [row for row in above if is_boundary(session, row)]
     return found if every else found[:1]
 
 
