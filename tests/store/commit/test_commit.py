@@ -25,7 +25,6 @@ from tests.store.faults.jobs import (
     after,
     before,
     new_job,
-    old_session,
     pieces,
     place_job,
     stamp,
@@ -35,17 +34,6 @@ from tests.store.lines import put
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    old_session(tmp_path / "config" / "projects" / "slug")
-    return tmp_path / "config" / "projects" / "slug"
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state"
 
 
 # --- new sessions -------------------------------------------------------------------------------------------

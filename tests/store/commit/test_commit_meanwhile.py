@@ -24,7 +24,6 @@ from tests.store.faults.jobs import (
     OLD_AGENT,
     OLD_MAIN,
     before,
-    old_session,
     pieces,
     place_job,
     stamp,
@@ -35,17 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from clew.store.commit import Done
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    old_session(tmp_path / "config" / "projects" / "slug")
-    return tmp_path / "config" / "projects" / "slug"
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state"
 
 
 def trimmed(root: Path) -> Job:

@@ -24,16 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "config"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "archive"
-
-
 @given(st.data())
 @settings(max_examples=40)
 def test_damage_anywhere_is_named_and_never_comes_back_as_if_it_were_whole(

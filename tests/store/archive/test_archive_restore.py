@@ -17,16 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "config"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "archive"
-
-
 def _changed(data: bytes) -> bytes:
     return data[:-1] + b"!"
 

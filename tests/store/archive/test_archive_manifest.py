@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "config"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "archive"
-
-
 def rewrite(place: Path, change: Callable[[dict[str, Any]], object]) -> None:
     """Change the only snapshot as somebody would who knows how they are named."""
     (path,) = (place / "snapshots").iterdir()

@@ -18,16 +18,6 @@ from tests.store.faults.disks import CountingDisk, FailingDisk
 from tests.store.lines import ONE, TWO, lines, put
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "config"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "archive"
-
-
 def the_session(root: Path) -> SessionFile:
     (file,) = Store.at([str(root)]).listing().sessions
     return file

@@ -33,17 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    old_session(tmp_path / "config" / "projects" / "slug")
-    return tmp_path / "config" / "projects" / "slug"
-
-
-@pytest.fixture
-def state(tmp_path: Path) -> Path:
-    return tmp_path / "state"
-
-
 def elsewhere(state: Path) -> Callable[[str, str], int]:
     """The state folder lies on another file system."""
     return lambda name, path: errno.EXDEV if name == "link" and path.startswith(str(state)) else 0

@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "config"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "archive"
-
-
 # --- there and back -----------------------------------------------------------------------------------------
 
 

@@ -37,16 +37,6 @@ if TYPE_CHECKING:
     from clew.store.disk import Disk
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return tmp_path / "config"
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
-    return tmp_path / "data" / "archive"
-
-
 def calls_of_an_add(tmp_path: Path) -> list[str]:
     root = tmp_path / "counted"
     session(root, noise(1, 1_300_000))
