@@ -122,7 +122,8 @@ def giant(size: int, kind: Kind) -> Giant:
         data.seek(max(0, path.stat().st_size - 2_000_000))
         tail = data.read()
     last = json.loads(tail[tail.rindex(b'\n{"parentUuid"') :].split(b"\n")[1])
-    return Giant(f"{size / 1e6:,.0f} MB, {kind}", root, path, last["uuid"])
+    name = f"{size:,} turns" if kind == "turns" else f"{size / 1e6:,.0f} MB, {kind}"
+    return Giant(name, root, path, last["uuid"])
 
 
 def _cached(key: str, make: Callable[[Path], object]) -> Path:

@@ -236,17 +236,18 @@ class _Maker:
         return copies
 
 
-Kind = Literal["mixed", "progress", "giant-line"]
+Kind = Literal["mixed", "progress", "giant-line", "turns"]
 
 
 def one_session(path: Path, size: int, kind: Kind, *, seed: int = 1) -> Truth:
     """Write one large session to `path` and return what is in it.
 
     `mixed` is an ordinary session of `size` bytes; `progress` is nearly all progress lines of some 700 bytes;
-    in `giant-line` one tool result alone has `size` bytes and a few ordinary turns stand around it.
+    in `giant-line` one tool result alone has `size` bytes and a few ordinary turns stand around it; of
+    `turns`, ordinary ones with short texts, there are `size`.
     """
     truth, rng = Truth(), Random(seed)
-    place = Place(rng, make_pools(Random(seed)), truth)
+    place = Place(rng, make_pools(Random(seed)), truth, 0.15 if kind == "turns" else 1.0)
     home = Home("/home/dev/src/clew", path.parent.as_posix(), "main")
     era = shapes.ERAS[6] if kind == "giant-line" else shapes.ERAS[4]
     sheet = Sheet(path.parent, path.name, truth)
@@ -259,6 +260,9 @@ def one_session(path: Path, size: int, kind: Kind, *, seed: int = 1) -> Truth:
             while sheet.size < size:
                 session.turn()
                 session.progress("toolu_01progress", 2_000)
+        case "turns":
+            for _ in range(size):
+                session.turn()
         case "giant-line":
             session.run(50_000)
             session.giant_result(size)

@@ -22,6 +22,7 @@ STEPS: dict[str, list[str]] = {
     "live": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "live"],
     "edits": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/edit"],
     "faults": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance/test_faults.py"],
+    "traces": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/trace", "tests/hook"],
     "catalog": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/catalog"],
     "fuzz": [PYTHON, "-m", "tests.fuzz", "--lines", "2000000", "--seed", "1"],
     "salvage": [PYTHON, "-m", "tests.fuzz.salvage", "--lines", "400000"],

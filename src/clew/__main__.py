@@ -11,6 +11,10 @@ import sys
 def main() -> int:
     """Run the command line and return its exit code."""
     arguments = sys.argv[1:]
+    if arguments[:1] in (["hook"], ["statusline"]):
+        from clew.faces.hook import answer
+
+        answer(arguments)  # does not return where the client waits
     if arguments in (["--help"], ["-h"], ["help"]):
         from clew.faces.cli.help import top_help
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bench import corpora, peers, run, work_search, work_usage
+from bench import corpora, peers, run, work_search, work_trace, work_usage
 from bench.generate import Recipe
 from bench.installing import PeerMissingError
 from bench.peers import PEERS, Holding
@@ -49,7 +49,7 @@ def corpus(_small: None) -> Corpus:
 
 @pytest.fixture(scope="module")
 def report(corpus: Corpus) -> Report:
-    only = tuple(target for target in run.TARGETS if target != "P12")
+    only = tuple(target for target in run.TARGETS if target not in {"P12", "T1"})
     return run.run(size=SIZE, session_size=SIZE, seed=1, repeat=1, only=only)
 
 
@@ -179,3 +179,17 @@ def test_a_peer_that_indexed_nothing_gives_no_figure(
     ratios = [row for row in runner.rows if "wall ÷" in row.what]
     assert [row.verdict for row in ratios] == ["no peer", "no peer"]
     assert all("it indexed nothing" in (row.error or "") for row in ratios)
+
+
+@pytest.mark.usefixtures("_small")
+def test_turns_that_are_sent_are_counted_where_they_arrive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work_trace, "TURNS", 3)
+    monkeypatch.setattr(work_trace, "LARGE", 200_000)
+    runner = Runner(size=SIZE, session_size=SIZE, seed=1, repeat=1, home=tmp_path)
+    work_trace.sending(runner)
+    work_trace.memory(runner)
+    assert [(row.target, row.error) for row in runner.rows] == [("T1", None)] * 3
+    assert all(row.figure for row in runner.rows)
+    assert "spans" in runner.rows[0].detail

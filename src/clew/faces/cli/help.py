@@ -20,7 +20,7 @@ def top_help() -> str:
         if command.group != group:
             group = command.group
             lines += ["", f"{group}:"]
-        lines.append(f"  {command.name:<9} {command.help}")
+        lines.append(f"  {command.name:<10} {command.help}")
     lines += [
         "",
         "A session is named by its id, the start of its id (4 or more characters), a path, its title,",

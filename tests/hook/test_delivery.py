@@ -1,0 +1,155 @@
+"""From the hook to the collector, nothing stubbed: each turn arrives once, whoever is killed on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.acceptance.hook_lab import Collector
+from tests.hook.place import Place, make
+from tests.hook.test_races import at_once
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture
+def collector() -> Iterator[Collector]:
+    with Collector() as found:
+        yield found
+
+
+def real(folder: Path, collector: Collector) -> Place:
+    """A place in which what is sent goes to the collector."""
+    place = make(folder)
+    place.environ.pop("PYTHONPATH")
+    file = Path(place.environ["HOME"]) / ".config" / "clew" / "trace.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(f'[[endpoint]]\nurl = "{collector.url}"\n')
+    return place
+
+
+def turn(place: Place, session: str, number: int) -> Path:
+    """Add a turn to a session as the client writes it."""
+    name = f"{session}-{number}"
+    clock = f"2026-11-15T10:{number:02}"
+    common = {"sessionId": session, "cwd": "/home/ada/shop", "version": "2.1.325", "isSidechain": False}
+    prompt = {
+        **common,
+        "type": "user",
+        "uuid": f"u-{name}",
+        "parentUuid": f"a-{session}-{number - 1}" if number else None,
+        "timestamp": f"{clock}:00.000Z",
+        "message": {"role": "user", "content": f"PROMPT<{name}>"},
+    }
+    message = {
+        "id": f"msg_{name}",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5-20250929",
+        "content": [{"type": "text", "text": f"answer {name}"}],
+        "stop_reason": "end_turn",
+        "usage": {"input_tokens": 10, "output_tokens": 5},
+    }
+    answer = {
+        **common,
+        "type": "assistant",
+        "uuid": f"a-{name}",
+        "parentUuid": f"u-{name}",
+        "timestamp": f"{clock}:05.000Z",
+        "requestId": f"req_{name}",
+        "message": message,
+    }
+    path = place.project / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.write(json.dumps(prompt) + "\n" + json.dumps(answer) + "\n")
+    return path
+
+
+def many(place: Place, collector: Collector, rounds: int) -> None:
+    prompts: list[str] = []
+    for number in range(rounds):
+        first, second = f"one-{number // 20}", f"two-{number // 20}"
+        one, two = turn(place, first, number % 20), turn(place, second, number % 20)
+        last = f"answer {first}-{number % 20}"
+        at_once(
+            place,
+            place.said(one, "Stop", last_assistant_message=last),
+            place.said(two, "Stop"),
+            place.said(one, "SessionEnd", reason="other"),
+        )
+        prompts += [f"PROMPT<{name}-{number % 20}>" for name in (first, second)]
+        if number % 3:
+            place.wait()
+    place.wait()
+    collector.judge(prompts)
+    assert not Path(place.spool.pending).exists()
+
+
+def test_two_stops_and_an_end_at_once_reach_the_collector_once(tmp_path: Path, collector: Collector) -> None:
+    collector.open()
+    many(real(tmp_path, collector), collector, 4)
+
+
+@pytest.mark.soak
+def test_two_stops_and_an_end_at_once_200_times_reach_it_once(tmp_path: Path, collector: Collector) -> None:
+    collector.open()
+    many(real(tmp_path, collector), collector, 200)
+
+
+def killed(place: Place, collector: Collector, rounds: int, seed: int) -> int:
+    """Kill the worker at any moment, round after round; return how often one was there to be killed."""
+    dice = random.Random(seed)
+    prompts: list[str] = []
+    hit = 0
+    for number in range(rounds):
+        path = turn(place, "s1", number)
+        place.hook(place.said(path, last_assistant_message=f"answer s1-{number}"), "Stop")
+        prompts.append(f"PROMPT<s1-{number}>")
+        time.sleep(dice.random() * 0.6)
+        for pid in workers(place):
+            os.kill(pid, signal.SIGKILL)
+            hit += 1
+    path = turn(place, "s1", rounds)
+    prompts.append(f"PROMPT<s1-{rounds}>")
+    place.hook(place.said(path, "SessionEnd"), "SessionEnd")
+    place.wait(40)
+    roots = [one for one in collector.arrived if not one.parent]
+    missing = [prompt for prompt in prompts if not any(prompt in root for root in roots)]
+    assert not missing, f"lost: {missing}; {place.log}"
+    return hit
+
+
+def workers(place: Place) -> list[int]:
+    """The workers of this place, by what they hold open."""
+    found: list[int] = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if b"hook\0work" in (process / "cmdline").read_bytes() and any(
+                str(each.readlink()) == place.spool.lock for each in (process / "fd").iterdir()
+            ):
+                found.append(int(process.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_a_worker_killed_at_any_moment_loses_no_turn(tmp_path: Path, collector: Collector) -> None:
+    collector.open()
+    assert killed(real(tmp_path, collector), collector, 6, seed=3) > 0
+
+
+@pytest.mark.soak
+def test_a_worker_killed_fifty_times_loses_no_turn(tmp_path: Path, collector: Collector) -> None:
+    collector.open()
+    hit = killed(real(tmp_path, collector), collector, 50, seed=4)
+    print(f"\n{hit} workers killed")
+    assert hit > 10
