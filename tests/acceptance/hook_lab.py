@@ -275,18 +275,16 @@ class Terminal:
         self._tmux("send-keys", "Enter")
 
     def say(self, prompt: str) -> None:
-        """Type a prompt and wait for the end of the turn."""
-        before = len([one for one in self._lab.api.requests if one.is_messages])
+        """Type a prompt and wait for the end of its turn, also if it has to wait for that of another."""
         self.type(prompt)
         end = time.monotonic() + 30
-        while len([one for one in self._lab.api.requests if one.is_messages]) == before:
-            assert time.monotonic() < end, self.screen
-            time.sleep(0.05)
         while True:
-            number = self._lab.api.requests[-1].number
-            if f"answer {number}" in self.screen:
+            asked = [one for one in self._lab.api.requests if one.is_messages]
+            mine = [one for one in asked if prompt in json.dumps(one.body.get("messages"))]
+            # The last request is answered, and nothing came of that for a moment.
+            if mine and f"answer {asked[-1].number}" in self.screen:
                 time.sleep(0.5)
-                if self._lab.api.requests[-1].number == number:
+                if self._lab.api.requests[-1].number == asked[-1].number:
                     return
             assert time.monotonic() < end, self.screen
             time.sleep(0.1)
