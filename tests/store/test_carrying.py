@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def watched(tmp_path: Path) -> Watched:
     put(tmp_path / "old", b"OLD\n")
     put(tmp_path / "new", b"NEW\n")
-    return Watched(str(tmp_path / "old"), str(tmp_path / "new"), 4)
+    return Watched(str(tmp_path / "old"), str(tmp_path / "new"), 4, 4)
 
 
 def adding(path: str, *parts: bytes) -> Callable[[float], None]:
@@ -67,6 +67,34 @@ def test_of_a_line_that_is_being_written_no_half_comes_over_before_the_other(
     drain([watched], patience=ticking(sleep))
     assert len(set(seen)) == 3
     assert all(data.endswith(b"\n") for data in seen)
+
+
+def test_a_line_that_somebody_is_writing_into_the_new_file_is_not_cut_in_two(
+    tmp_path: Path, watched: Watched
+) -> None:
+    """It has opened the new file already, and what it wrote into the old one comes over meanwhile."""
+    put(tmp_path / "old", b"OLD\na\nb\n")
+    put(tmp_path / "new", b'NEW\n{"ha')
+    drain([watched], patience=ticking(adding(watched.path, b"", b'lf":', b"1}\n", b"c\n")))
+    assert (tmp_path / "new").read_bytes() == b'NEW\n{"half":1}\na\nb\nc\n'
+
+
+def test_a_line_that_stays_unfinished_in_the_new_file_takes_no_other_with_it(
+    tmp_path: Path, watched: Watched
+) -> None:
+    put(tmp_path / "old", b"OLD\na\n")
+    put(tmp_path / "new", b'NEW\n{"ha')
+    drain([watched], patience=ticking(adding(watched.path)))
+    assert (tmp_path / "new").read_bytes() == b'NEW\n{"ha\na\n'
+
+
+def test_the_rest_of_the_last_line_follows_its_beginning(tmp_path: Path) -> None:
+    """The old file had no ending, and so has the new one."""
+    put(tmp_path / "old", b'OLD\n{"la')
+    put(tmp_path / "new", b'NEW\n{"la')
+    watched = Watched(str(tmp_path / "old"), str(tmp_path / "new"), 8, 8)
+    drain([watched], patience=ticking(adding(watched.old, b'st":1}\n', b"a\n")))
+    assert (tmp_path / "new").read_bytes() == b'NEW\n{"last":1}\na\n'
 
 
 def test_somebody_who_never_stops_writing_is_told_of(tmp_path: Path, watched: Watched) -> None:

@@ -49,6 +49,7 @@ def settle(changes: Changes, before: Result | None = None) -> None:
         return
     way.spell_out(changes)
     _end(changes, way.said[-1], way.said)
+    way.keep_out(changes, newest)
 
 
 class _Place(NamedTuple):
@@ -127,6 +128,22 @@ class _Way(NamedTuple):
         for above, place in pairwise(self.places):
             if place.row is not None and changes.session.table.kind_of(place.row) != BOUNDARY:
                 _hang(changes, place.row, above.uuid)
+
+    def keep_out(self, changes: Changes, era: Rules) -> None:
+        """Let lines of another branch that would be sent now follow what comes before the last line.
+
+        What the client itself wrote behind the line that a conversation ends in is sent with it.
+        """
+        result = Result(changes.plan(""))
+        session = result.session
+        path = chain(session, era)
+        wanted = {place.uuid for place in self.places}
+        above = self.places[-2].uuid if len(self.places) > 1 else None
+        for new_row in () if path.refused is not None else sent_rows(session, path, era):
+            entry = session.entry(new_row)
+            row = result.source_row(new_row)
+            if entry.uuid not in wanted and entry.parent_uuid in wanted and row is not None:
+                _hang(changes, row, above)
 
 
 def _hang(changes: Changes, row: int, parent: str | None) -> None:

@@ -25,6 +25,8 @@ _LONGEST: Final = 30.0
 """Seconds after which it is given up to wait for that."""
 
 _STEP: Final = 0.02
+_UNFINISHED: Final = 0.5
+"""Seconds after which a line in the new file is taken to stay unfinished."""
 
 
 class NotCarriedError(ClewError):
@@ -61,6 +63,9 @@ class Watched(NamedTuple):
     start: int
     """How much of the old one was known when it was replaced: what comes after is carried over."""
 
+    placed: int = 0
+    """How long the new one was when it took its place; what comes after is written by others, or by us."""
+
 
 def drain(
     files: Sequence[Watched], *, disk: Disk = DISK, patience: Patience = PATIENCE
@@ -81,7 +86,7 @@ def drain(
                     # Whole lines only: the rest of one comes with the next step.
                     data = data[: data.rfind(b"\n") + 1]
                     if data:
-                        _append(file, data, disk)
+                        _append(file, data, disk, patience)
                         at[number] += len(data)
                     last = patience.clock()
         if patience.clock() - began > patience.longest:
@@ -91,7 +96,7 @@ def drain(
         with FileSource(file.old) as source:
             if source.size > at[number]:  # an end without a line ending, that nobody finished
                 data = source.read(at[number], source.size - at[number])
-                _append(file, data, disk)
+                _append(file, data, disk, patience)
                 at[number] += len(data)
     return [end - file.start for end, file in zip(at, files, strict=True)], True
 
@@ -130,13 +135,30 @@ def carry_missing(file: Watched, known: int, *, disk: Disk = DISK) -> int:
     return len(gained)
 
 
-def _append(file: Watched, data: bytes, disk: Disk) -> None:
+def _append(file: Watched, data: bytes, disk: Disk, patience: Patience | None = None) -> None:
     try:
         descriptor = disk.open_end(file.path)
         try:
+            if patience is not None and not _is_whole(file, patience):
+                data = b"\n" + data
             disk.write(descriptor, data)
             disk.sync(descriptor)
         finally:
             disk.close(descriptor)
     except OSError as error:
         raise NotCarriedError(file.path, file.old, reason(error)) from error
+
+
+def _is_whole(file: Watched, patience: Patience) -> bool:
+    """Wait until whoever writes into the new file has finished its line; say whether it did."""
+    began, size = patience.clock(), -1
+    while True:
+        with FileSource(file.path) as source:
+            now = source.size
+            if now <= file.placed or source.read(now - 1, 1) == b"\n":
+                return True
+        if now > size:
+            began, size = patience.clock(), now
+        if patience.clock() - began >= _UNFINISHED:
+            return False
+        patience.sleep(_STEP / 10)

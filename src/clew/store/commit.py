@@ -303,7 +303,12 @@ class _Work:
         confirmed = [confirm(folder, disk=disk) for folder in folders_of(entry)]
         is_lasting = all(confirmed)
         watched = [
-            Watched(entry.now_at(file.backup), entry.now_at(file.path), file.old.size)
+            Watched(
+                entry.now_at(file.backup),
+                entry.now_at(file.path),
+                file.old.size,
+                0 if file.new is None else file.new.size,
+            )
             for file in entry.replaced
             if not file.is_copy
         ]

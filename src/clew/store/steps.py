@@ -175,7 +175,8 @@ class Returned(NamedTuple):
     def watched(self) -> Watched:
         """The new file, into which somebody may still be writing, and the old one in its place."""
         file = self.file
-        return Watched(file.kept, file.path, 0 if file.new is None else file.new.size + file.carried)
+        new = 0 if file.new is None else file.new.size + file.carried
+        return Watched(file.kept, file.path, new, file.old.size + file.carried)
 
 
 def put_back(files: Sequence[Returned], disk: Disk, patience: Patience) -> None:
