@@ -42,6 +42,7 @@ def test_an_edit_of_a_session_that_can_be_resumed_can_be_resumed(start: int) -> 
         (40882, "strip --thinking"),  # a compaction is written twice
         (40815, "uncompact"),  # the compaction is named as the end
         (2494, "uncompact"),  # a compaction stands a second time on a damaged line
+        (4651, "trim --results-only"),  # it was rewound to a thought, behind which the client wrote
         (40180, "merge"),  # a line of the first part is written again in the second
         (40242, "merge"),  # what a compaction kept stands right before the turn
     ],
