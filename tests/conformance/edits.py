@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, cast
 from clew.session.context import context
 from clew.session.session import Session
 from tests.conformance.client import MODEL, PROMPT, Client, Sent, install, resume
-from tests.conformance.notation import normal, short, without_prompt
+from tests.conformance.notation import met_reminders, normal, short, without_prompt
 
 CORPUS = Path(__file__).parent.parent / "data" / "corpus"
 PAGE = Path(__file__).parent.parent.parent / "docs" / "conformance.md"
@@ -119,6 +119,16 @@ def last_turn(source: Messages, result: Messages) -> str | None:
     return _is_end(plain(result), plain(source))
 
 
+def last_turn_and_summary(source: Messages, result: Messages) -> str | None:
+    """The same, behind what a compaction said of the turns before it."""
+    ours, whole = plain(result), plain(source)
+    if _is_end(ours, whole) is None:
+        return None
+    if ours[:1] != whole[:1]:
+        return "neither the end of the session nor the summary before it"
+    return _is_end(ours[1:], whole)
+
+
 def last_turn_behind_a_summary(source: Messages, result: Messages) -> str | None:
     """One message, then the end of what was sent before."""
     if source == result:
@@ -138,7 +148,19 @@ def _is_end(ours: list[tuple[str, dict[str, Any]]], whole: list[tuple[str, dict[
 def beginning(source: Messages, result: Messages) -> str | None:
     """What is sent is the beginning of what was."""
     ours, whole = plain(result), plain(source)
-    return None if whole[: len(ours)] == ours else "it is not the beginning of the session"
+    if whole[: len(ours)] == ours:
+        return None
+    # Where it ends in a call that never came back, the newest client says so itself.
+    cut = {
+        block.get("tool_use_id")
+        for _, block in ours
+        if str(block.get("content")).startswith("[Tool call interrupted")
+    }
+    left = [(role, block) for role, block in ours if not {block.get("id"), block.get("tool_use_id")} & cut]
+    if cut and left[-1:] == [("assistant", {"type": "text", "text": "No response requested."})]:
+        left.pop()
+    is_beginning = bool(cut) and bool(left) and whole[: len(left)] == left
+    return None if is_beginning else "it is not the beginning of the session"
 
 
 def no_images(source: Messages, result: Messages) -> str | None:
@@ -198,6 +220,9 @@ class Edit(NamedTuple):
     sees_compacted: bool = True
     """Whether what was asked can be told from what is sent of a session that was compacted."""
 
+    of_compacted: Judge | None = None
+    """Judges in its place where the session was compacted."""
+
 
 EDITS: tuple[Edit, ...] = (
     Edit("clone", ("clone", "{S}"), same),
@@ -207,7 +232,12 @@ EDITS: tuple[Edit, ...] = (
     Edit("trim --tools all", ("trim", "{S}", "--tools", "all"), no_calls),
     Edit("trim --tools Bash", ("trim", "{S}", "--tools", "Bash"), no_shell),
     Edit("trim --results-only", ("trim", "{S}", "--results-only"), short_results),
-    Edit("trim --keep-turns 1", ("trim", "{S}", "--keep-turns", "1"), last_turn),
+    Edit(
+        "trim --keep-turns 1",
+        ("trim", "{S}", "--keep-turns", "1"),
+        last_turn,
+        of_compacted=last_turn_and_summary,
+    ),
     Edit("compress --keep-turns 1", ("compress", "{S}", "--keep-turns", "1"), last_turn_behind_a_summary),
     Edit("uncompact", ("uncompact", "{S}", "--all"), more),
     Edit("repair", ("repair", "{S}"), repaired),
@@ -360,12 +390,15 @@ def judged(client: Client, path: Path, edit: Edit, data: bytes, runs: Runs) -> V
         return verdict("the API would refuse it", result.refusals[0])
     said = context(Session.read(data), client=client.version, model=MODEL)
     sent = without_prompt(result.messages, PROMPT)
-    if normal(said.messages) != sent:
+    cut = met_reminders(result.messages) | met_reminders(source.messages)
+    if normal(said.messages, cut=cut) != normal(sent, cut=cut):
         lines = [f"- {one}" for one in short(sent)] + [f"+ {one}" for one in short(normal(said.messages))]
         return verdict("not what clew context says", "\n".join(lines))
-    if not edit.sees_compacted and b'"compact_boundary"' in old:
+    is_compacted = b'"compact_boundary"' in old
+    if not edit.sees_compacted and is_compacted:
         return verdict(None)
-    problem = edit.judge(without_prompt(source.messages, PROMPT), sent)
+    judge = edit.of_compacted if edit.of_compacted is not None and is_compacted else edit.judge
+    problem = judge(normal(without_prompt(source.messages, PROMPT), cut=cut), normal(sent, cut=cut))
     return verdict(problem, "" if problem is None else "\n".join([*short(sent)]))
 
 

@@ -20,8 +20,21 @@ Message: TypeAlias = dict[str, Json]
 _REMINDER = re.compile(r"(?s)<system-reminder>.*?</system-reminder>\s*")
 
 
-def normal(messages: Sequence[Mapping[str, object]]) -> list[Message]:
+def met_reminders(messages: Sequence[Mapping[str, object]]) -> frozenset[str]:
+    """Return the calls in whose results a reminder stands: the client cuts the blanks before it."""
+    found: set[str] = set()
+    for message in cast("Sequence[Message]", messages):
+        content = message.get("content")
+        for block in content if isinstance(content, list) else ():
+            if isinstance(block, dict) and "<system-reminder>" in str(block.get("content")):
+                found.add(str(block.get("tool_use_id")))
+    return frozenset(found)
+
+
+def normal(messages: Sequence[Mapping[str, object]], *, cut: frozenset[str] = frozenset()) -> list[Message]:
     """Write messages in the form in which two sides are compared.
+
+    Of the results of the calls in `cut`, blanks at the end do not count.
 
     A string is the same as one text block. Reminders and cache marks are taken out; a block or a message
     of which nothing else is left goes too, and the next message is not joined to the one before it. Line
@@ -35,6 +48,9 @@ def normal(messages: Sequence[Mapping[str, object]]) -> list[Message]:
         blocks: list[Json] = []
         for block in content if isinstance(content, list) else whole:
             kept = _block(block) if isinstance(block, dict) else block
+            if isinstance(kept, dict) and kept.get("tool_use_id") in cut:
+                words = kept.get("content")
+                kept = {**kept, "content": words.rstrip() if isinstance(words, str) else words}
             if kept is not None:
                 blocks.append(kept)
         if blocks:

@@ -70,19 +70,12 @@ def check_words_stayed(edited: Edited) -> None:
 
 
 def check_calls_went(edited: Edited, names: tuple[str, ...]) -> None:
-    """Check that no call of such a tool is sent, but for those that still wait for a result at the end."""
+    """Check that no call of such a tool is sent."""
     check_words_stayed(edited)
-    if not is_clear(edited.before):
-        return
-    messages = sent_by(edited.after).messages
-    answers = [message for message in messages if message["role"] == "assistant"]
-    for message in messages:
-        for block in message["content"]:
-            if block["type"] == "tool_use" and block["name"].startswith(names):
-                at = messages.index(message) + 1
-                results = json.dumps(messages[at]["content"]) if at < len(messages) else ""
-                assert "the session ended before this call's result was recorded" in results
-                assert message in answers[-3:]
+    if is_clear(edited.before):
+        for message in sent_by(edited.after).messages:
+            for block in message["content"]:
+                assert block["type"] != "tool_use" or not block["name"].startswith(names)
 
 
 def check_results_went(edited: Edited) -> None:
@@ -250,10 +243,11 @@ def test_turns_are_counted_from_the_end() -> None:
         assert left == [f"c{number}" for number in range(max(0, 5 - older_than), 5)]
 
 
-def test_a_call_that_waits_for_its_result_stays() -> None:
+def test_a_call_that_never_came_back_goes_too() -> None:
     builder = two_calls().prompt("third").answer(text("wait"), call("c3"))
     edited = check_laws(builder.data(), trim)
-    assert [block["id"] for block in blocks(edited.after) if block["type"] == "tool_use"] == ["c3"]
+    assert [block["id"] for block in blocks(edited.after) if block["type"] == "tool_use"] == []
+    assert text("wait") in blocks(edited.after)
     builder.user("never mind").answer("gladly")
     edited = check_laws(builder.data(), trim)
     assert [block["id"] for block in blocks(edited.after) if block["type"] == "tool_use"] == []

@@ -64,7 +64,7 @@ def losses(
             yield f"the API would refuse it: {problem.detail} (message {problem.message + 1})"
             break
     session = changes.session
-    last = _last(session, "permission-mode")
+    last = last_of(session, "permission-mode")
     if last is not None and last in changes.dropped:
         yield "the last permission mode would be lost"
     prompt = _last_prompt(session, before)
@@ -89,7 +89,8 @@ def _is_gone(changes: Changes, row: int) -> bool:
     return row in changes.dropped and changes.dropped.keys() >= set(copies(changes.session, row))
 
 
-def _last(session: Session, kind: str) -> int | None:
+def last_of(session: Session, kind: str) -> int | None:
+    """Return the last line of a kind."""
     table = session.table
     if kind not in table.kinds:
         return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from clew.edit.apart import Apart
 from clew.edit.changes import Changes
+from clew.edit.guards import last_of
 from clew.edit.plan import KEEP, Drop
 from clew.edit.ways import beginning, copies, ending, follows, has_talk, is_boundary, is_clean, last_message
 from clew.edit.woven import Result
@@ -170,8 +171,10 @@ class _Sides:
 
 def _first(session: Session, cut: _Cut, sides: _Sides) -> Changes:
     changes = Changes(session)
+    mode = last_of(session, "permission-mode")
     for row in range(len(session)):
-        if not sides.is_first(row):
+        # What the person allowed last holds for both.
+        if not sides.is_first(row) and row != mode:
             changes.drop(row, "in the second part")
     if session.fragments:
         changes.mend(sides.damage(is_second=False))

@@ -1,7 +1,6 @@
 """Take tool calls with their results out of a session, or only what the results said, or whole old turns.
 
-What people and the model said in words stays, all of it. A call that still waits for its result at the end of
-the conversation stays too: the client goes on from it.
+What people and the model said in words stays, all of it.
 """
 
 from __future__ import annotations
@@ -74,14 +73,12 @@ class _Wish:
         self._order = Order(session)
         self._is_any_age = not older_than
         self._first_new = self._order.first_of_last(older_than) if older_than else None
-        self._open = self._unfinished(session)
 
     def calls(self) -> list[CallBlock]:
         """Return the calls that are meant; of several under one id, all or none."""
         calls = self._blocks.calls
         meant = {call.place for call in calls if self._is_meant(call)}
         ids = {call.id for call in calls if call.place in meant} - {None}
-        ids -= {call.id for call in calls if call.place.row in self._open}
         return [call for call in calls if (call.place in meant if call.id is None else call.id in ids)]
 
     def left_alone(self, going: list[CallBlock]) -> list[CallBlock]:
@@ -108,8 +105,6 @@ class _Wish:
     def _is_meant(self, call: CallBlock) -> bool:
         if self._tools is not None and not any(fnmatchcase(call.name, name) for name in self._tools):
             return False
-        if call.place.row in self._open:
-            return False
         results = self._blocks.of(call)
         tokens = sum(result.tokens for result in results)
         tokens += 0 if self._results_only else call.tokens
@@ -122,18 +117,6 @@ class _Wish:
         if self._is_any_age:
             return True
         return self._first_new is not None and self._order.is_before(row, self._first_new)
-
-    def _unfinished(self, session: Session) -> frozenset[int]:
-        """Return the lines of the last answer, if one of its calls still waits for a result."""
-        table = session.table
-        rows = self._order.rows
-        last = next((row for row in reversed(rows) if table.kind_of(row) == "assistant"), None)
-        if last is None or any(self._order.is_before(last, prompt) for prompt in self._order.prompts[-1:]):
-            return frozenset()
-        answer = {row for row in rows if table.message[row] == table.message[last]}
-        answer = answer if table.message[last] else {last}
-        calls = (call for call in self._blocks.calls if call.place.row in answer and not call.is_server)
-        return frozenset(answer) if any(not self._blocks.of(call) for call in calls) else frozenset()
 
 
 def _take_out(changes: Changes, blocks: ToolBlocks, wish: _Wish) -> None:

@@ -102,7 +102,10 @@ class Maker:
         kind = self.session.table.kind_of(row)
         if kind == "user":
             entry = self.session.entry(row)
-            return Draft("user", self._said(entry.content), [row], is_prompt=True)
+            said = self._said(entry.content)
+            if self.era.wraps_notifications and entry.mapping("origin").get("kind") == "task-notification":
+                said = [_wrapped(block) for block in said]
+            return Draft("user", said, [row], is_prompt=True)
         if kind == "assistant":
             if self.session.table.flags[row] & API_ERROR:
                 return self._drop(row, "an API error, not an answer")
@@ -394,6 +397,14 @@ def _meetings(blocks: Blocks) -> int:
     """Count the places where thinking follows thinking."""
     kinds = [block.get("type") for block in blocks]
     return sum(one == other == "thinking" for one, other in pairwise(kinds))
+
+
+def _wrapped(block: dict[str, Any]) -> dict[str, Any]:
+    """Put a text into a reminder. The client puts a warning before it too, which is not said again here."""
+    words = block.get("text")
+    if block.get("type") != "text" or not isinstance(words, str):
+        return block
+    return {**block, "text": f"<system-reminder>\n{words}\n</system-reminder>"}
 
 
 def _text(words: str) -> dict[str, Any]:

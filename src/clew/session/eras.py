@@ -71,6 +71,9 @@ class Rules:
     names_images: bool = False
     """In the place of an image in a prompt stands a word."""
 
+    wraps_notifications: bool = False
+    """What tells of a task in the background is sent as a reminder, and not as what a person said."""
+
     unsent_of_plans: frozenset[str] = frozenset()
     """What of the input of ExitPlanMode is for the user alone."""
 
@@ -133,6 +136,7 @@ _2_1_325: Final = replace(
     drops_empty_lines=True,
     asks_to_continue="never",
     closes_interrupted=True,
+    wraps_notifications=True,
 )
 
 MEASURED: Final = (_1_0_35, _2_0_42, _2_0_76, _2_1_45, _2_1_88, _2_1_150, _2_1_220, _2_1_325)

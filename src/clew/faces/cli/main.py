@@ -62,12 +62,12 @@ def cli(ctx: click.Context) -> int | None:
     if ctx.invoked_subcommand is None:
         command = cast("LazyGroup", ctx.command).get_command(ctx, "ls")
         if command is not None:
-            return cast("int | None", ctx.invoke(command, **_defaults(command), newest=True))
+            return cast("int | None", ctx.invoke(command, **_defaults(command, ctx), newest=True))
     return None
 
 
-def _defaults(command: click.Command) -> dict[str, object]:
-    context = command.make_context(command.name, [], resilient_parsing=False)
+def _defaults(command: click.Command, parent: click.Context) -> dict[str, object]:
+    context = command.make_context(command.name, [], parent, resilient_parsing=False)
     return {name: value for name, value in context.params.items() if name != "newest"}
 
 
