@@ -145,6 +145,36 @@ def unknown(place: Place) -> int:
     return int(endpoint["unknown_spans"])
 
 
+class Deadly(Collector):
+    """Kills the worker that brings the first spans, and keeps nothing of them."""
+
+    place: Place
+    has_killed = False
+
+    def take(self, data: bytes) -> None:
+        if data and not self.has_killed:
+            self.has_killed = True
+            for pid in workers(self.place):
+                os.kill(pid, signal.SIGKILL)
+            return
+        super().take(data)
+
+
+def test_a_turn_of_which_nobody_knows_whether_it_arrived_is_told_and_not_sent_again(tmp_path: Path) -> None:
+    """The worker is killed when its request is out and no answer has come: so a turn can be missing."""
+    with Deadly() as collector:
+        place = collector.place = real(tmp_path, collector)
+        collector.open()
+        for number in range(2):
+            path = turn(place, "s1", number)
+            place.hook(place.said(path, last_assistant_message=f"answer s1-{number}"), "Stop")
+            place.wait(40)
+        assert collector.has_killed
+        roots = [one for one in collector.arrived if not one.parent]
+        assert [f"PROMPT<s1-{number}>" in root for root in roots for number in range(2)] == [False, True]
+        assert unknown(place) == SPANS
+
+
 def workers(place: Place) -> list[int]:
     """The workers of this place, by what they hold open."""
     found: list[int] = []

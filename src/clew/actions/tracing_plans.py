@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from clew.actions.reading import Opened, sub_agents
 from clew.actions.tracing_sources import Open, Wish
+from clew.actions.turn_documents import tokens_document
 from clew.errors import ClewError
 from clew.format.times import iso
 from clew.session.session import Session
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from clew.actions.tracing_sources import Source
-    from clew.session.pricing import Tokens
     from clew.store.files import SessionFile
     from clew.trace.endpoints import Endpoint
     from clew.trace.span import Span
@@ -280,17 +280,6 @@ def span_document(span: Span, spent: Spent | None) -> dict[str, object]:
         "history": span.is_history,
         "tokens": None if spent is None else tokens_document(spent.tokens),
         "cost_usd": None if spent is None else spent.cost_usd,
-    }
-
-
-def tokens_document(tokens: Tokens) -> dict[str, int]:
-    """Return tokens in the shape of JSON."""
-    return {
-        "input": tokens.input,
-        "output": tokens.output,
-        "cache_read": tokens.cache_read,
-        "cache_write_5m": tokens.cache_write_5m,
-        "cache_write_1h": tokens.cache_write_1h,
     }
 
 

@@ -7,13 +7,16 @@ What is not there a while after it was sent did not arrive. What is not there at
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlsplit
 
+from clew.format.entry import as_mapping
+from clew.format.fields import as_items
 from clew.trace.transport import Line, NoAnswerError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from clew.trace.endpoints import Backend, Endpoint
     from clew.trace.transport import Answer
 
@@ -58,16 +61,16 @@ class Readback:
         for _ in range(_PAGES):
             asked = {"query": _PHOENIX, "variables": {"trace": trace_id, "after": after}}
             answer = self._ask("POST", "/graphql", json.dumps(asked).encode(), deadline)
-            told = _mapping(_json(answer))
+            told = as_mapping(_json(answer))
             if told.get("errors") or "data" not in told:
                 raise NotToldError("it does not understand the question")
-            trace = _mapping(told.get("data")).get("getTraceByOtelId")
+            trace = as_mapping(told.get("data")).get("getTraceByOtelId")
             if trace is None:
                 return found
-            spans = _mapping(_mapping(trace).get("spans"))
-            for edge in _items(spans.get("edges")):
-                found.add(str(_mapping(_mapping(edge).get("node")).get("spanId")))
-            page = _mapping(spans.get("pageInfo"))
+            spans = as_mapping(as_mapping(trace).get("spans"))
+            for edge in as_items(spans.get("edges")) or ():
+                found.add(str(as_mapping(as_mapping(edge).get("node")).get("spanId")))
+            page = as_mapping(spans.get("pageInfo"))
             if not page.get("hasNextPage"):
                 return found
             after = str(page.get("endCursor"))
@@ -80,9 +83,9 @@ class Readback:
         for _ in range(_PAGES):
             target = f"/api/public/v2/observations?traceId={trace_id}&fields=core&limit={_PAGE}"
             answer = self._ask("GET", target + (f"&cursor={quote(cursor)}" if cursor else ""), None, deadline)
-            told = _mapping(_json(answer))
-            found |= {str(_mapping(one).get("id")) for one in _items(told.get("data"))}
-            following = _mapping(told.get("meta")).get("cursor")
+            told = as_mapping(_json(answer))
+            found |= {str(as_mapping(one).get("id")) for one in as_items(told.get("data")) or ()}
+            following = as_mapping(told.get("meta")).get("cursor")
             if not isinstance(following, str) or not following:
                 return found
             cursor = following
@@ -107,11 +110,3 @@ def _json(answer: Answer) -> object:
         return json.loads(answer.body)
     except ValueError:
         raise NotToldError("what it answered is no JSON") from None
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
-
-
-def _items(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
