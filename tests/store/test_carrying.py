@@ -88,6 +88,15 @@ def test_a_line_that_stays_unfinished_in_the_new_file_takes_no_other_with_it(
     assert (tmp_path / "new").read_bytes() == b'NEW\n{"ha\na\n'
 
 
+def test_a_line_in_the_new_file_that_never_ends_is_not_waited_for(tmp_path: Path, watched: Watched) -> None:
+    put(tmp_path / "old", b"OLD\na\n")
+    put(tmp_path / "new", b'NEW\n{"ha')
+    drain([watched], patience=ticking(adding(watched.path, *[b"x"] * 1000)))
+    before, carried, _ = (tmp_path / "new").read_bytes().partition(b"\na\n")
+    assert carried
+    assert 0 < before.count(b"x") < 1000
+
+
 def test_the_rest_of_the_last_line_follows_its_beginning(tmp_path: Path) -> None:
     """The old file had no ending, and so has the new one."""
     put(tmp_path / "old", b'OLD\n{"la')

@@ -151,14 +151,17 @@ def _append(file: Watched, data: bytes, disk: Disk, patience: Patience | None = 
 
 def _is_whole(file: Watched, patience: Patience) -> bool:
     """Wait until whoever writes into the new file has finished its line; say whether it did."""
-    began, size = patience.clock(), -1
+    began = grown = patience.clock()
+    size = -1
     while True:
         with FileSource(file.path) as source:
             now = source.size
             if now <= file.placed or source.read(now - 1, 1) == b"\n":
                 return True
+        moment = patience.clock()
         if now > size:
-            began, size = patience.clock(), now
-        if patience.clock() - began >= _UNFINISHED:
+            grown, size = moment, now
+        # A line that goes on for ever is not waited for either.
+        if moment - grown >= _UNFINISHED or moment - began > patience.longest:
             return False
         patience.sleep(_STEP / 10)
