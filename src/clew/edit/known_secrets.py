@@ -12,7 +12,6 @@ from urllib.parse import quote, quote_plus
 
 from clew.edit.secret_looks import key_lines, may_spread
 from clew.edit.secret_rules import ORDER
-from clew.edit.secret_words import any_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,7 +89,7 @@ class Spellings:
                 self._by_start.setdefault(form[:_ANCHOR], []).append((form, rule, value))
         for forms in self._by_start.values():
             forms.sort(key=lambda one: -len(one[0]))
-        self._starts = re.compile(any_of(self._by_start)) if self._by_start else None
+        self._starts = re.compile(_any_of(self._by_start)) if self._by_start else None
 
     def find(self, text: str) -> Iterator[Found]:
         """Give the places of known secrets in a text."""
@@ -106,6 +105,15 @@ class Spellings:
                     following = at + len(form)
                     break
             match = self._starts.search(text, following)
+
+
+def _any_of(starts: Iterable[str]) -> str:
+    """Return a pattern for beginnings, all of a length, that tries what they share once and not for each."""
+    groups: dict[str, list[str]] = {}
+    for start in sorted(starts):
+        groups.setdefault(start[:1], []).append(start[1:])
+    ways = [re.escape(first) + (_any_of(rest) if first else "") for first, rest in groups.items()]
+    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
 
 
 _SHELL: Final = re.compile(r"([^\w@%+=:,./-])")

@@ -45,6 +45,11 @@ _BROKEN: Final = re.compile(
 )
 """A run of base64 that escapes break into pieces."""
 
+_TO_ESCAPES: Final = bytes(
+    ord("a" if byte in _LETTERS[:-2] else "b" if byte in b"\\%" else " ") for byte in range(256)
+)
+_RUN_TO_ESCAPE: Final = b"a" * 16 + b"b"
+
 _ALPHABET: Final = str.maketrans("-_", "+/")
 _PICTURES: Final = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "AAAAIGZ0eXA", "AAAAHGZ0eXA", "Qk0")
 """How the bytes of pictures and documents begin; what is in them is no text."""
@@ -65,11 +70,15 @@ def _runs(text: str) -> Iterator[tuple[int, str]]:
         start = marks.find(_RUN, end)
 
 
+def _is_broken(text: str) -> bool:
+    """Say whether a run of base64 in a text is broken by escapes."""
+    # A run before an escape is quicker seen than which escape it is.
+    marks = text.encode("latin-1", "replace").translate(_TO_ESCAPES)
+    return _RUN_TO_ESCAPE in marks and _BROKEN.search(text) is not None
+
+
 def _unpacked(packed: str) -> Iterator[tuple[str, int, int]]:
     """Give the readable texts in a run of base64, each with its shift and its first byte."""
-    # Names, paths and ids; base64 of any text has letters of both cases.
-    if packed.islower() or packed.isupper() or packed.isdigit():
-        return
     if len(packed) > _PICTURE and packed.startswith(_PICTURES):
         return
     packed = packed.translate(_ALPHABET)
@@ -263,7 +272,7 @@ class _Search:
         `joins` says whether to look at lines that go on in the next one as if they were one.
         """
         is_hit = has_words(text)
-        is_broken = depth < _DEEPEST and _BROKEN.search(text) is not None
+        is_broken = depth < _DEEPEST and _is_broken(text)
         goes_on = joins and ("\n" in text or "+" in text) and GOES_ON.search(text) is not None
         views = [View(text) if self._is_exact else Glance(text)]
         if is_hit or self._own is not None or is_broken:
@@ -289,6 +298,9 @@ class _Search:
         unwrapped = view.changed(_WRAPPED, nothing) if has_lines else None
         for one in (view,) if unwrapped is None else (view, unwrapped):
             for run, packed in _runs(one.text):
+                # Names, paths and ids, which are most; base64 of any text has letters of both cases.
+                if packed.islower() or packed.isupper() or packed.isdigit():
+                    continue
                 texts = self._runs.get(packed)
                 if texts is None:
                     texts = self._runs[packed] = list(_unpacked(packed))

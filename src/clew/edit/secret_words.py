@@ -9,9 +9,10 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.edit.secret_rules import REDACTED, RULES
+from clew.edit.seldom_letters import Words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from clew.edit.secret_rules import Rule
 
@@ -60,24 +61,7 @@ _RELATED: Final = {
 }
 
 
-def any_of(words: Iterable[str], *, before: str = "") -> str:
-    """Return a pattern for words that tries what they begin with once and not for each."""
-    groups: dict[str, list[str]] = {}
-    for word in sorted(words):
-        groups.setdefault(word[:1], []).append(word[1:])
-    ways: list[str] = []
-    for first, rest in groups.items():
-        if first:
-            ways.append(re.escape(first) + any_of(rest, before=before + first))
-            continue
-        then = _FOLLOWED.get(before)
-        if then is None:
-            return ""  # nothing longer needs to be tried
-        ways.append(f"(?={then})")
-    return ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
-
-
-_ANY_WORD: Final = re.compile(any_of(_WORDS))
+_ANY: Final = Words(_WORDS, _FOLLOWED)
 _AFTER: Final = 400
 """How far after a word that stands within a secret that one may go."""
 
@@ -88,7 +72,7 @@ _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]|[\udc80-\udcff]{2}")
 
 def has_words(text: str) -> bool:
     """Say whether there is anything in a text, however it is escaped, that a rule begins with."""
-    return _ANY_WORD.search(_lower(text)) is not None
+    return _ANY.is_in(_lower(text))
 
 
 def _lower(text: str) -> str:
@@ -100,10 +84,8 @@ def hits(text: str) -> Iterator[Hit]:
     """Give the secrets in a text; several rules may find the same."""
     lower = _lower(text)
     whole: list[Rule] = []
-    match = _ANY_WORD.search(lower)
-    while match is not None:
-        at = match.start()
-        for word in _RELATED[match.group()]:
+    for at, first in _ANY.find(lower):
+        for word in _RELATED[first]:
             if not lower.startswith(word, at):
                 continue
             for rule in _WORDS[word]:
@@ -116,7 +98,6 @@ def hits(text: str) -> Iterator[Hit]:
                 found = rule.pattern.search(text, start, end) if rule.before else rule.pattern.match(text, at)
                 if found is not None and (hit := _hit(rule, found)):
                     yield hit
-        match = _ANY_WORD.search(lower, at + 1)
     for rule in whole:
         for found in rule.pattern.finditer(text):
             if hit := _hit(rule, found):

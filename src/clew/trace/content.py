@@ -9,6 +9,8 @@ import json
 from math import isfinite
 from typing import TYPE_CHECKING, Final, cast
 
+import orjson
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -29,7 +31,6 @@ _SHORTEST: Final = 64
 
 _CUT: Final = "[cut]"
 _NOTE: Final = "… [cut, "
-_COMPACT: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Scribe:
@@ -60,11 +61,11 @@ class Scribe:
         """Write a clean value as JSON of at most the limit, shortening the strings in it as need be."""
         written = _dumps(value, ascii_only)
         cap = self.limit // 2
-        while _size(written) > self.limit and cap >= _SHORTEST:
+        while len(written) > self.limit and cap >= _SHORTEST:
             written = _dumps(_shortened(value, cap), ascii_only)
             cap //= 2
-        if _size(written) <= self.limit:
-            return written
+        if len(written) <= self.limit:
+            return written.decode()
         return "[]" if isinstance(value, list) else "{}"
 
     def short(self, text: str, most: int = 256) -> str:
@@ -189,8 +190,8 @@ def _size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
 
-def _dumps(value: object, ascii_only: bool) -> str:
+def _dumps(value: object, ascii_only: bool) -> bytes:
     if ascii_only:
         # As the SDK of Langfuse writes it, byte for byte.
-        return json.dumps(value)
-    return _COMPACT(value)
+        return json.dumps(value).encode("ascii")
+    return orjson.dumps(value)
