@@ -6,17 +6,22 @@ nothing, a file that nobody has added to for a moment has to do.
 
 from __future__ import annotations
 
-import json
 import time
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.actions.hook_spool import digest
 from clew.errors import ClewError
+from clew.format.blocks import Text, blocks
+from clew.format.fields import as_items
+from clew.format.lines import BytesSource
+from clew.format.records import Record, scan
 from clew.format.times import milliseconds
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from clew.format.entry import Entry
 
 LONGEST: Final = 2.0
 """Seconds. It took the client up to 1.5."""
@@ -74,8 +79,8 @@ def answers(path: str, *, since_ms: int | None = None) -> set[str]:
     found: set[str] = set()
     texts: list[str] = []
     message: object = None
-    for line in _last_lines(path):
-        part = _part(line)
+    for entry in _last_entries(path):
+        part = _part(entry)
         if part is None:
             continue
         if message is not None and part.message != message:
@@ -95,16 +100,18 @@ def _digests(texts: Sequence[str]) -> set[str]:
     return {digest(text) for text in (texts[-1], "".join(texts), "\n".join(texts), "\n\n".join(texts))}
 
 
-def _last_lines(path: str) -> Iterator[bytes]:
-    """Give the last whole lines, from the end."""
+def _last_entries(path: str) -> Iterator[Entry]:
+    """Give the last records, from the end."""
     try:
         with FileSource(path) as source:
             start = max(0, source.size - _TAIL)
             data = source.read(start, source.size - start)
     except ClewError:
         return
-    lines = data.split(b"\n")
-    yield from lines[-2 : -_LINES - 2 : -1] if len(lines) > 1 else ()
+    if start:
+        data = data[data.find(b"\n") + 1 :]
+    found = [item for item in scan(BytesSource(data)) if isinstance(item, Record)]
+    yield from (record.decoded() for record in reversed(found[-_LINES:]))
 
 
 class _Part(NamedTuple):
@@ -115,25 +122,9 @@ class _Part(NamedTuple):
     texts: Sequence[str]
 
 
-def _part(line: bytes) -> _Part | None:
+def _part(entry: Entry) -> _Part | None:
     """Return what a line of the assistant holds."""
-    try:
-        decoded: object = json.loads(line)
-    except (ValueError, RecursionError):
+    if entry.type != "assistant" or as_items(entry.content) is None:
         return None
-    entry = cast("dict[str, object]", decoded) if isinstance(decoded, dict) else {}
-    told = entry.get("message")
-    if entry.get("type") != "assistant" or not isinstance(told, dict):
-        return None
-    message = cast("dict[str, object]", told)
-    content = message.get("content")
-    blocks = cast("list[object]", content) if isinstance(content, list) else []
-    texts: list[str] = []
-    for block in blocks:
-        held = cast("dict[str, object]", block) if isinstance(block, dict) else {}
-        text = held.get("text")
-        if held.get("type") == "text" and isinstance(text, str):
-            texts.append(text)
-    when = entry.get("timestamp")
-    ms = milliseconds(when) if isinstance(when, str) else None
-    return _Part(message.get("id") or entry.get("uuid") or line, ms, texts)
+    texts = [block.text for block in blocks(entry.content) if isinstance(block, Text)]
+    return _Part(entry.message_id or entry.uuid or entry.raw, milliseconds(entry.timestamp), texts)

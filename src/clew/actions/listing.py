@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from clew.actions.token_documents import tokens_document
 from clew.format.times import iso
 from clew.session.pricing import DATE
 from clew.store.files import Skipped
@@ -103,7 +104,7 @@ class SessionRow(NamedTuple):
             "messages": self.messages,
             "tool_calls": self.tool_calls,
             "failed_calls": self.failed_calls,
-            "tokens": None if self.tokens is None else tokens_dict(self.tokens),
+            "tokens": None if self.tokens is None else tokens_document(self.tokens),
             "cost_usd": self.cost_usd,
             "models": [*self.models],
             "git_branch": self.git_branch,
@@ -118,17 +119,6 @@ class SessionRow(NamedTuple):
             "unpriced_messages": self.unpriced_messages,
             "unpriced_models": [*self.unpriced_models],
         }
-
-
-def tokens_dict(tokens: Tokens) -> dict[str, int]:
-    """Return token counts in the shape every command gives them."""
-    return {
-        "input": tokens.input,
-        "output": tokens.output,
-        "cache_read": tokens.cache_read,
-        "cache_write_5m": tokens.cache_write_5m,
-        "cache_write_1h": tokens.cache_write_1h,
-    }
 
 
 class Tally(NamedTuple):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from clew.actions.reading import Opened, sub_agents
+from clew.actions.token_documents import tokens_document
 from clew.actions.tracing_sources import Open, Wish
-from clew.actions.turn_documents import tokens_document
 from clew.errors import ClewError
 from clew.format.times import iso
 from clew.session.session import Session

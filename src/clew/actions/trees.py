@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clew.actions.reading import agent_turns, ends, sub_agents
-from clew.actions.turn_documents import tokens_document
+from clew.actions.token_documents import tokens_document
 from clew.errors import ClewError
 from clew.format.times import iso
 from clew.session.branches import compactions

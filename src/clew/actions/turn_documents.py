@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clew.actions.reading import until_cut
+from clew.actions.token_documents import tokens_document
 from clew.format.times import iso
 from clew.session.calls import call_block, result_block, structured
 from clew.session.messages import blocks_of
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from clew.actions.reading import Reading
     from clew.session.calls import Call
     from clew.session.messages import Message
-    from clew.session.pricing import Tokens
     from clew.session.session import Session
     from clew.session.turns import Turn
 
@@ -84,15 +84,4 @@ def _call(session: Session, call: Call) -> dict[str, object]:
         "is_error": call.is_error,
         "duration_ms": call.duration_ms,
         "agent_id": call.agent_id,
-    }
-
-
-def tokens_document(tokens: Tokens) -> dict[str, int]:
-    """Return token counts in their JSON shape."""
-    return {
-        "input": tokens.input,
-        "output": tokens.output,
-        "cache_read": tokens.cache_read,
-        "cache_write_5m": tokens.cache_write_5m,
-        "cache_write_1h": tokens.cache_write_1h,
     }
