@@ -187,6 +187,16 @@ def summary(text: str, leaf: str) -> bytes:
     return _line({"type": "summary", "summary": text, "leafUuid": leaf})
 
 
+def record(entry: Block) -> bytes:
+    """Write a record whose fields are all given, in their order, as one line."""
+    return _line(entry)
+
+
+def common(envelope: Envelope) -> Block:
+    """Return the fields that end every line of a conversation, in the client's order."""
+    return _tail(envelope)
+
+
 def _user_message(content: str | Sequence[Block]) -> Block:
     if not content:
         raise ValueError("a message under the user's role has words or blocks")

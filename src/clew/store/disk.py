@@ -71,6 +71,10 @@ class Disk:
         """Make a file somebody else's, as only the superuser can."""
         os.fchown(descriptor, user, group)
 
+    def truncate(self, descriptor: int, size: int) -> None:
+        """Cut a file that is open for writing."""
+        os.ftruncate(descriptor, size)
+
     def sync(self, descriptor: int) -> None:
         """Wait until what was written is on the disk."""
         os.fsync(descriptor)
