@@ -63,7 +63,9 @@ def resume(transcript: Transcript, root: Path, **options: Any) -> Transcript:
     """Take up a session again, as another process does."""
     given: dict[str, Any] = {"cwd": CWD, "git_branch": "main", "disk": CountingDisk(), **options}
     later = clock(START_MS + 3_600_000)
-    return Transcript.resume(transcript.path, ids=ids(100_000), clock=later, state=root / "state", **given)
+    # Other ids each time: it is longer each time.
+    fresh = ids(100_000 + Path(transcript.path).stat().st_size)
+    return Transcript.resume(transcript.path, ids=fresh, clock=later, state=root / "state", **given)
 
 
 def ask(transcript: Transcript, words: Any, mode: str = "default") -> str:

@@ -1,7 +1,7 @@
 """What a tool is: a name, what the model is told of it, what a call would touch, and what it does.
 
-A tool never decides whether it may: `permissions` does, by what `reach` says. A call that fails says so in its
-outcome; it never ends the session.
+A tool never decides whether it may: `permissions` does, by what `reach` says. A call that fails says so in
+its outcome; it never ends the session.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Reach:
 
     searches_web: bool = False
     is_foreign: bool = False
-    """Whether somebody else's program does the work, as a server of the MCP does: nobody knows what it touches."""
+    """Whether somebody else's program does the work, a server of the MCP: nobody knows what it touches."""
 
 
 @dataclass(frozen=True, slots=True)

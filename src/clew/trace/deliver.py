@@ -12,16 +12,17 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from clew.net.failing import NoAnswerError
 from clew.trace.packing import BYTES, SPANS, Packer, ids_of, rejected_of
 from clew.trace.reach import Reach
 from clew.trace.readback import GRACE, NotToldError, Readback
 from clew.trace.retrying import judge, told
 from clew.trace.tally import Tally, now_ms
-from clew.trace.transport import NoAnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from clew.net.line import Answer
     from clew.trace.endpoints import Endpoint
     from clew.trace.ledger import Ids, Ledger
     from clew.trace.packing import Parcel
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from clew.trace.retrying import Verdict
     from clew.trace.spans import TurnTrace
     from clew.trace.tally import Batch, Fate, Report, Turn
-    from clew.trace.transport import Answer
 
 _Part = tuple["Parcel", "Turn"]
 

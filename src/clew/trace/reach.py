@@ -10,15 +10,16 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from clew.net.failing import NoAnswerError
+from clew.net.line import Line
 from clew.trace.packing import EMPTY
 from clew.trace.retrying import Waits, is_page, judge, retry_after, told
-from clew.trace.transport import Line, NoAnswerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from clew.net.line import Answer
     from clew.trace.endpoints import Endpoint
-    from clew.trace.transport import Answer
 
 REQUEST: Final = 10.0
 """Seconds one request may take."""

@@ -12,13 +12,14 @@ from urllib.parse import quote, urlsplit
 
 from clew.format.entry import as_mapping
 from clew.format.fields import as_items
-from clew.trace.transport import Line, NoAnswerError
+from clew.net.failing import NoAnswerError
+from clew.net.line import Line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from clew.net.line import Answer
     from clew.trace.endpoints import Backend, Endpoint
-    from clew.trace.transport import Answer
 
 GRACE: Final[Mapping[Backend, float]] = {"phoenix": 5.0, "langfuse": 60.0}
 """Seconds; none for a backend that cannot be asked."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clew.trace.transport import Answer
+    from clew.net.line import Answer
 
 Verdict = Literal["accepted", "again", "too_large", "bad", "failed", "hopeless"]
 """`bad` is a request that the endpoint does not understand, perhaps for one span of it; `failed` is this

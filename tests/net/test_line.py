@@ -5,42 +5,16 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.trace.retrying import Waits, judge, retry_after
-from clew.trace.transport import Answer, Line, NoAnswerError
+from clew.net.failing import NoAnswerError
+from clew.net.line import Answer, Line
+from tests.net.serving import OK, hang, read_request, serving, slowly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
-
-@contextmanager
-def serving(behave: Callable[[socket.socket], None]) -> Generator[str]:
-    """A server that does with each connection what it is told."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        over = threading.Event()
-
-        def serve() -> None:
-            while not over.is_set():
-                try:
-                    connection, _ = listening.accept()
-                except OSError:
-                    return
-                with connection:
-                    try:
-                        behave(connection)
-                    except OSError:
-                        continue
-
-        thread = threading.Thread(target=serve, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/v1/traces"
-        over.set()
-        listening.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    from collections.abc import Callable
 
 
 def post(url: str, body: bytes = b"x", seconds: float = 0.5) -> Answer:
@@ -49,34 +23,6 @@ def post(url: str, body: bytes = b"x", seconds: float = 0.5) -> Answer:
         return line.post(body, {}, deadline=time.monotonic() + seconds)
     finally:
         line.close()
-
-
-def read_request(connection: socket.socket) -> bytes:
-    data = b""
-    while b"\r\n\r\n" not in data:
-        data += connection.recv(65536)
-    head, _, body = data.partition(b"\r\n\r\n")
-    size = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
-    while len(body) < size:
-        body += connection.recv(65536)
-    return data
-
-
-def slowly(*pieces: bytes, pause: float = 0.05) -> Callable[[socket.socket], None]:
-    def behave(connection: socket.socket) -> None:
-        read_request(connection)
-        for piece in pieces:
-            connection.sendall(piece)
-            time.sleep(pause)
-
-    return behave
-
-
-def hang(_connection: socket.socket) -> None:
-    time.sleep(2)
-
-
-OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 
 @pytest.mark.parametrize(
@@ -185,35 +131,17 @@ def test_a_proxy_is_used_for_others_and_not_for_this_machine() -> None:
         assert len(asked) == 1
 
 
-def test_only_some_answers_are_tried_again() -> None:
-    verdicts = {status: judge(Answer(status, {})) for status in range(200, 600)}
-    assert {status for status, verdict in verdicts.items() if verdict == "again"} == {429, 502, 503, 504}
-    assert {status for status, verdict in verdicts.items() if verdict == "accepted"} == set(range(200, 300))
-    assert verdicts[413] == "too_large"
-    assert verdicts[401] == verdicts[404] == verdicts[301] == "hopeless"
-    assert verdicts[500] == "failed"
+def test_an_answer_that_says_it_is_the_last_is_read_whole() -> None:
+    last = b"HTTP/1.1 400 Bad\r\nConnection: close\r\nContent-Length: 5\r\n\r\nwords"
+    with serving(slowly(last)) as url:
+        line = Line(url, environ={})
+        for _ in range(2):
+            assert line.post(b"x", {}, deadline=time.monotonic() + 2).body == b"words"
+        line.close()
 
 
-@pytest.mark.parametrize(
-    ("told", "seconds"),
-    [
-        ("120", 120.0),
-        ("0", 0.0),
-        ("Thu, 01 Jan 1970 00:01:40 GMT", 40.0),
-        ("Thu, 01 Jan 1970 00:00:10 GMT", 0.0),
-        ("soon", None),
-        ("-5", None),
-        ("", None),
-        ("9" * 400, 86_400.0 * 366),
-    ],
-)
-def test_how_long_to_wait_is_told_in_seconds_or_as_a_date(told: str, seconds: float | None) -> None:
-    assert retry_after(Answer(429, {"retry-after": told}), now=60.0) == seconds
-
-
-def test_waits_grow_and_never_fall_below_what_was_told() -> None:
-    waits = Waits(first=1.0, draw=lambda: 0.5)
-    assert [waits.next() for _ in range(7)] == [1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0]
-    assert waits.next(100.0) >= 100.0
-    waits.reset()
-    assert waits.next() == 1.0
+def test_what_cannot_be_sent_is_not_worth_another_try() -> None:
+    with serving(slowly(OK)) as url, pytest.raises(NoAnswerError) as caught:
+        Line(url, environ={}).post(b"x", {"x-key": "secret\nline"}, deadline=time.monotonic() + 2)
+    assert caught.value.is_final
+    assert "secret" not in str(caught.value)
