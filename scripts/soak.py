@@ -17,8 +17,10 @@ PYTHON = sys.executable
 
 STEPS: dict[str, list[str]] = {
     "conformance": [
-        *(PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "not live and not faults")
+        *(PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance"),
+        *("-k", "not live and not faults and not agent"),
     ],
+    "client": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "agent"],
     "live": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "live"],
     "edits": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/edit"],
     "faults": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance/test_faults.py"],

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.agent.fake_script import BadScriptError, Script, echo, last_words, read_script, slowed
+from clew.agent.fake_script import BadScriptError, Script, echo, last_words, named, read_script, slowed
 from clew.agent.standin import Failure, Pace, Reply, Request, Silence
 from tests.agent.requests import result, text, user
 
@@ -220,3 +220,15 @@ def test_an_answer_without_a_pace_is_slowed() -> None:
     assert slowed(paced, 5) is paced
     assert slowed(Reply(pace=Pace(before=2)), 0.1).pace == Pace(before=2, between=0.1, piece=12)
     assert slowed(Reply(), 0) == Reply()
+
+
+def test_two_runs_never_give_out_the_same_id() -> None:
+    """A session that is gone on with after a restart would else have two answers in one message."""
+    own = Reply((text("Hello."),), message_id="msg_mine")
+    first, second = (named(Reply((text("Hello."),)), run, 0) for run in ("a1", "b2"))
+    assert isinstance(first, Reply)
+    assert isinstance(second, Reply)
+    assert first.message_id != second.message_id
+    assert named(own, "a1", 0) is own
+    silence = Silence()
+    assert named(silence, "a1", 0) is silence

@@ -121,6 +121,16 @@ def slowed(answer: Answer, seconds: float) -> Answer:
     return replace(answer, pace=replace(answer.pace, between=seconds, piece=answer.pace.piece or 12))
 
 
+def named(answer: Answer, run: str, number: int) -> Answer:
+    """Give an answer that has no id of its own one that no other run gives out.
+
+    Two answers under one id are one message to whoever reads the session.
+    """
+    if not isinstance(answer, Reply) or answer.message_id is not None:
+        return answer
+    return replace(answer, message_id=f"msg_fake_{run}_{number:06d}")
+
+
 def last_words(request: Request) -> str:
     """Return the text of the last message, without what the client adds for the model."""
     messages = request.body.get("messages")

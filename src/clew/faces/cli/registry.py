@@ -45,12 +45,15 @@ COMMANDS: Final = (
     Command("hook", "Trace", "have the client tell clew of every turn as it ends"),
     Command("statusline", "Trace", "one line for the bottom of the client"),
     Command("trace", "Trace", "sessions as traces in Langfuse, Phoenix or any OpenTelemetry collector"),
+    Command("chat", "Continue", "talk with the model in the terminal, in a new session or an old one"),
+    Command("run", "Continue", "ask once, in a new session or in one that is gone on with"),
+    Command("fake-api", "Continue", "a stand-in for the Messages API on this machine, to try things on"),
     Command("index", "Start", "what the index holds, and how to build it anew"),
     Command("demo", "Start", "write a small set of sample sessions to try things on"),
 )
-"""In the order they are listed. Each has its code in `faces.cli.commands.<name>`."""
+"""In the order they are listed. Each has its code in `faces.cli.commands`, named with underscores."""
 
 
 def module_of(name: str) -> str:
     """Return the module that holds a command."""
-    return f"clew.faces.cli.commands.{name}"
+    return f"clew.faces.cli.commands.{name.replace('-', '_')}"

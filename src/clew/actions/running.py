@@ -1,0 +1,404 @@
+"""Begin a session or go on with one, without the vendor's program: put the parts together, and let them talk.
+
+What happens is told to a listener; questions go to an asker. Nothing is printed here.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import time
+from contextlib import ExitStack
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
+
+from clew.actions.opening import find_file
+from clew.actions.run_tools import make_tools
+from clew.actions.stores import open_store
+from clew.agent.agent_kinds import BUILT_IN
+from clew.agent.budget import Budget
+from clew.agent.cancel import Cancel
+from clew.agent.commands import find as find_commands
+from clew.agent.crew import Crew, Shared
+from clew.agent.door import Door
+from clew.agent.gate import SessionGate
+from clew.agent.happenings import CallReported, Noted
+from clew.agent.hooks import Situation
+from clew.agent.instructions import read_instructions
+from clew.agent.keys import base_url, find_key
+from clew.agent.permissions import MODES
+from clew.agent.rules import parse_rule
+from clew.agent.seen import Seen
+from clew.agent.settings import load
+from clew.agent.system_prompt import Surroundings
+from clew.agent.transcript import Transcript, now_ms
+from clew.agent.trust import Trust
+from clew.agent.trust import settle as settle_trust
+from clew.errors import UsageError
+from clew.session.eras import MODEL
+from clew.store.roots import find_roots
+from clew.store.slugs import folder_name
+from clew.store.state import state_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Self
+
+    from clew.actions.run_requests import RunRequest
+    from clew.agent.asking import Asker
+    from clew.agent.happenings import Happening, Listener
+    from clew.agent.loop import Ending
+    from clew.agent.sandbox import State
+    from clew.agent.settings import Counted, Grant
+    from clew.store.files import SessionFile
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+_BLOCKED: Final = "a hook of yours blocked the prompt"
+
+
+class Running:
+    """A session that is going on. Close it: nothing it started is left then."""
+
+    def __init__(
+        self,
+        request: RunRequest,
+        *,
+        version: str,
+        listener: Listener,
+        asker: Asker,
+        ask_trust: Callable[[Sequence[Grant]], bool] | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> None:
+        """`version` is clew's own; `ask_trust` asks whether a project's own settings count."""
+        self._request = request
+        self._listener = listener
+        self._environ = dict(os.environ if environ is None else environ)
+        self._held = ExitStack()
+        self._cancel = Cancel()
+        self._is_started = False
+        self._queue: list[str] = []
+        address = base_url(self._environ) if request.base_url is None else request.base_url
+        key = find_key(self._environ)
+        try:
+            self._assemble(
+                request,
+                Door(address, key, user_agent=f"clew/{version}", environ=self._environ),
+                asker,
+                ask_trust,
+            )
+        except BaseException:
+            self._held.close()
+            raise
+
+    def _assemble(
+        self,
+        request: RunRequest,
+        door: Door,
+        asker: Asker,
+        ask_trust: Callable[[Sequence[Grant]], bool] | None,
+    ) -> None:
+        self._held.callback(door.close)
+        config = _config_folder(request, self._environ)
+        file = None if request.resume is None else find_file(open_store(request.roots), request.resume)
+        cwd = _working_folder(request, file)
+        self._project = Path(cwd)
+        self.transcript = self._held.enter_context(self._transcript(request, config, file, cwd))
+        past = self.transcript.past
+        settings = load(Path(config), self._project)
+        trust = Trust(state_folder(self._environ))
+        trusted = settle_trust(trust, settings, ask=ask_trust, assume=request.trust_project)
+        counted = settings.counted(trusted)
+        for problem in settings.problems:
+            self._listener(Noted(problem))
+        if counted.left_out and ask_trust is None:
+            count = len(counted.left_out)
+            self._listener(
+                Noted(f"{count} of the project's own settings do not count: nobody said that they may")
+            )
+        model = request.model or (past.model if past else None) or counted.model
+        self.budget = Budget(max_cost=request.max_cost, max_turns=request.max_turns)
+        self.gate = SessionGate(
+            _with_options(counted, request),
+            asker=asker,
+            listener=self._listener,
+            situation=self._situation,
+            project=self._project,
+            trust=trust,
+            mode=_mode(request, past.permission_mode if past else None, counted),
+            readable=tuple(request.folders),
+            protected=(config, str(state_folder(self._environ))),
+            environ=self._environ,
+        )
+        seen = Seen()
+        for one in past.files if past else ():
+            if one.text is not None:
+                seen.remember(one.path, one.text)
+        chosen = model or self._environ.get("ANTHROPIC_MODEL") or MODEL
+        made = make_tools(
+            door,
+            self.gate,
+            counted,
+            model=chosen,
+            project=cwd,
+            environ=self._environ,
+            sandbox=request.sandbox,
+            writable=(*counted.folders, *request.folders),
+            hidden=(config,),
+            budget=self.budget,
+            listener=self._listener,
+            held=self._held,
+        )
+        self.sandbox_state: State = made.sandbox
+        self.tools = tuple(made.tools)
+        """The names of the tools the model has."""
+        self.commands = find_commands(Path(config), self._project)
+        branch = _git_branch(self._project)
+        shared = Shared(
+            door,
+            self.transcript,
+            self.gate,
+            self.budget,
+            self._hear,
+            made.tools,
+            BUILT_IN,
+            lambda: Surroundings(
+                self.transcript.cwd,
+                _platform(),
+                datetime.now().astimezone().date().isoformat(),
+                branch,
+                made.sandbox.words,
+            ),
+            read_instructions(config, cwd),
+            cwd,
+            window=request.window,
+            more=request.more_system,
+            is_interactive=request.is_interactive,
+            queued=self._next_queued,
+        )
+        self.crew = Crew(shared, model=chosen, seen=seen, cancel=lambda: self._cancel)
+
+    def _transcript(self, request: RunRequest, config: str, file: SessionFile | None, cwd: str) -> Transcript:
+        options: dict[str, Any] = {
+            "ids": lambda: str(uuid4()),
+            "clock": now_ms,
+            "git_branch": _git_branch(Path(cwd)),
+            "entrypoint": "cli" if request.is_interactive else "sdk-cli",
+            "state": state_folder(self._environ),
+        }
+        if file is None:
+            return Transcript.begin(config, cwd, session_id=_checked_id(request.session_id), **options)
+        return Transcript.resume(
+            file.path,
+            cwd=cwd,
+            at=request.at,
+            fork_to=cwd if request.fork else None,
+            model=request.model,
+            force=request.force,
+            **options,
+        )
+
+    # Talking --------------------------------------------------------------------------------------
+
+    @property
+    def model(self) -> str:
+        """The model that is asked."""
+        return self.crew.loop.model
+
+    @model.setter
+    def model(self, model: str) -> None:
+        self.crew.loop.model = model
+        self.crew.conversation.reload()
+
+    @property
+    def session_id(self) -> str:
+        """The id under which the session can be gone on with."""
+        return self.transcript.session_id
+
+    def say(self, words: str | list[dict[str, Any]]) -> Ending | None:
+        """Say something and let the model answer; None where a hook of the person's blocked it."""
+        started = time.monotonic()
+        self._cancel = Cancel()
+        self.budget.begin_turn()
+        begun, submitted = self._begun(), self._submitted(words)
+        if submitted is None:
+            return None
+        self._write_prompt(words, (*begun, *submitted))
+        try:
+            ending = self.crew.loop.turn(cancel=self._cancel)
+            more = self._objection(ending, is_again=False)
+            while more is not None:
+                self._write_prompt(more, (), is_meta=True)
+                ending = self.crew.loop.turn(cancel=self._cancel)
+                more = self._objection(ending, is_again=True)
+        finally:
+            if self._request.is_interactive:
+                self.transcript.turn_duration(round((time.monotonic() - started) * 1000))
+            self.transcript.last_prompt()
+            self.transcript.sync()
+        return ending
+
+    def stop(self) -> None:
+        """Ask what is running to stop; the session stays, and can be gone on with."""
+        self._cancel.ask()
+
+    def queue(self, words: str) -> None:
+        """Say something while the model is at work: it hears it after the calls that run now."""
+        self.transcript.queue("enqueue", words)
+        self._queue.append(words)
+
+    def compact(self, more: str | None = None) -> int:
+        """Sum up the conversation, as the person asks for; return about how many tokens are left."""
+        loop = self.crew.loop
+        self._cancel = Cancel()
+        loop.tokens = self.crew.compactor.compact(
+            model=loop.model, system=(), trigger="manual", tokens=loop.tokens, cancel=self._cancel, more=more
+        )
+        return loop.tokens
+
+    def rewind(self, uuid: str) -> None:
+        """Go back to a line; what came behind it stays in the file, on another branch."""
+        past = self.transcript.rewind(uuid)
+        self.crew.conversation.reload()
+        self.crew.loop.tokens = past.tokens
+
+    # What surrounds a turn ------------------------------------------------------------------------
+
+    def _begun(self) -> tuple[str, ...]:
+        if self._is_started:
+            return ()
+        self._is_started = True
+        source = "startup" if self._request.resume is None else "resume"
+        return self.gate.happened("SessionStart", {"source": source}, self._cancel).context
+
+    def _submitted(self, words: str | list[dict[str, Any]]) -> tuple[str, ...] | None:
+        text = words if isinstance(words, str) else "\n".join(str(one.get("text", "")) for one in words)
+        said = self.gate.happened("UserPromptSubmit", {"prompt": text}, self._cancel)
+        if said.blocked is not None or said.stopped is not None:
+            self._listener(Noted(f"{_BLOCKED}: {said.blocked or said.stopped}"))
+            return None
+        return said.context
+
+    def _write_prompt(
+        self, words: str | list[dict[str, Any]], notes: Sequence[str], *, is_meta: bool = False
+    ) -> None:
+        told: list[tuple[str | list[dict[str, Any]], bool]] = [(words, is_meta)]
+        expansion = self.commands.expand(words) if isinstance(words, str) and not is_meta else None
+        if expansion is not None:
+            told = [(expansion.prompt, False), (expansion.text, True)]
+        told += [(f"<system-reminder>\n{note}\n</system-reminder>", True) for note in notes]
+        for content, is_note in told:
+            self.transcript.prompt(content, permission_mode=self.gate.mode, is_meta=is_note)
+            self.crew.conversation.say(content)
+
+    def _objection(self, ending: Ending, *, is_again: bool) -> str | None:
+        """Return why a hook of the person's does not let the turn end, if one does not.
+
+        A hook is told whether one objected before: so it knows when to let go.
+        """
+        if ending.is_interrupted:
+            return None
+        told = {"stop_hook_active": is_again, "last_assistant_message": ending.text}
+        said = self.gate.happened("Stop", told, self._cancel)
+        return None if said.stopped is not None else said.blocked
+
+    def _next_queued(self) -> str | None:
+        if not self._queue:
+            return None
+        words = self._queue.pop(0)
+        self.transcript.queue("dequeue")
+        self.transcript.prompt(words, permission_mode=self.gate.mode)
+        return words
+
+    def _hear(self, happening: Happening) -> None:
+        if self._request.progress_lines and isinstance(happening, CallReported):
+            self.transcript.progress(happening.call_id, {"type": "bash_progress", "output": happening.text})
+        self._listener(happening)
+
+    def _situation(self) -> Situation:
+        return Situation(self.transcript.session_id, self.transcript.path, self.transcript.cwd)
+
+    def close(self) -> None:
+        """End the session: nothing that was started for it runs on."""
+        if self._is_started:
+            self._is_started = False
+            self.gate.happened("SessionEnd", {"reason": "other"}, Cancel())
+        self._held.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _config_folder(request: RunRequest, environ: Mapping[str, str]) -> str:
+    """Return the folder in which a new session is kept."""
+    roots = find_roots([str(root) for root in request.roots], environ=environ)
+    return (roots.found or roots.looked_in)[0]
+
+
+def _working_folder(request: RunRequest, file: SessionFile | None) -> str:
+    """Return where a session works: where it did, if the person does not fork it to where they are."""
+    here = os.path.realpath(request.cwd)
+    if file is None or request.fork or Path(file.path).parent.name == folder_name(here):
+        return here
+    from clew.agent.past import Past
+
+    there = Past.read(file.path).cwd
+    if there is not None and Path(there).is_dir():
+        return os.path.realpath(there)
+    raise UsageError(
+        f"the session works in {there or 'a folder it does not name'}, which is not there",
+        hint="--fork goes on with a copy in this folder; clew mv moves sessions to where their project went",
+    )
+
+
+def _checked_id(given: str | None) -> str | None:
+    """Return the id for a new session; it becomes the name of a file, and the client takes up no other."""
+    if given is None or _UUID.fullmatch(given):
+        return given
+    raise UsageError(f"{given!r} is no id for a session", hint=f"an id looks like {uuid4()}")
+
+
+def _mode(request: RunRequest, before: str | None, counted: Counted) -> str:
+    """Return what may be done without asking. A session never brings back the mode that allows everything."""
+    if request.permission_mode is not None:
+        return request.permission_mode
+    # Other programs write modes of their own.
+    return counted.mode if before not in MODES or before == "bypassPermissions" else before
+
+
+def _with_options(counted: Counted, request: RunRequest) -> Counted:
+    """Add the rules that the person gave with the command."""
+    from dataclasses import replace
+
+    made: dict[str, tuple[Any, ...]] = {"allow": counted.rules.allow, "deny": counted.rules.deny}
+    for kind, texts in (("allow", request.allow), ("deny", request.deny)):
+        for text in texts:
+            rule = parse_rule(text, origin="the command line")
+            if rule is None:
+                raise UsageError(f"{text!r} is no rule", hint="a rule looks like Bash(npm test:*) or Edit")
+            made[kind] = (*made[kind], rule)
+    rules = replace(counted.rules, allow=made["allow"], deny=made["deny"])
+    return replace(counted, rules=rules, folders=(*counted.folders, *request.folders))
+
+
+def _git_branch(folder: Path) -> str | None:
+    """Return the branch that is checked out, without starting git."""
+    for place in (folder, *folder.parents):
+        head = place / ".git"
+        try:
+            if head.is_file():  # a work tree elsewhere
+                head = Path(place, head.read_text(encoding="utf-8").partition("gitdir:")[2].strip())
+            text = (head / "HEAD").read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        return text.removeprefix("ref: refs/heads/") if text.startswith("ref: ") else "HEAD"
+    return None
+
+
+def _platform() -> str:
+    return f"{platform.system()} {platform.release()}"
