@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clew.actions.editing import Wish, Worked
     from clew.actions.outcomes import Outcome
     from clew.edit.changes import Changes
+    from clew.edit.compress import Summarize
     from clew.edit.repair_state import Aside, Repaired
     from clew.session.session import Session
     from clew.store.files import Store
@@ -76,11 +77,11 @@ def compress_session(
     wish: Wish,
     *,
     keep_turns: int,
-    summary: str | None,
+    summary: str | Summarize | None,
     keep_calls: bool,
     seed: bytes,
 ) -> Outcome:
-    """Put a summary in the place of the older turns."""
+    """Put a summary in the place of the older turns; a function is given what was sent of them."""
     from clew.edit.compress import compress
 
     def make(session: Session) -> Changes:

@@ -44,6 +44,13 @@ class Outcome(NamedTuple):
     """Losses that were taken on by force, or that a dry run would be refused for."""
 
     notes: tuple[str, ...] = ()
+    counted: tuple[int, int] | None = None
+    """How many tokens the context was and is, as the API counts them; None if it was not asked."""
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """How many tokens the context was and is: counted, or else about."""
+        return self.counted or (self.before.tokens_estimate, self.after.tokens_estimate)
 
     @property
     def path(self) -> str:
@@ -78,8 +85,9 @@ class Outcome(NamedTuple):
             ],
             "bytes_before": counts.bytes_before,
             "bytes_after": counts.bytes_after,
-            "context_tokens_before": self.before.tokens_estimate,
-            "context_tokens_after": self.after.tokens_estimate,
+            "context_tokens_before": self.tokens[0],
+            "context_tokens_after": self.tokens[1],
+            "context_tokens_counted": self.counted is not None,
             "thinking_dropped": self.plan.thinking_dropped,
             "resume": f"claude --resume {self.id}",
             "journal": None if self.done is None else self.done.id,

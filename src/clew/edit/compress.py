@@ -6,8 +6,9 @@ summary. What came before is still in the file, and `uncompact` brings it back.
 
 from __future__ import annotations
 
-from itertools import product
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product, takewhile
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from clew.edit.changes import Changes
 from clew.edit.extract import extract
@@ -24,12 +25,15 @@ from clew.session.parallel import with_parallel
 from clew.session.session import COMPACT_SUMMARY, SALVAGED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
 
     from clew.format.entry import Entry
     from clew.session.chain import Chain
     from clew.session.context import Context
     from clew.session.session import Session
+
+Summarize: TypeAlias = Callable[[Sequence[Mapping[str, Any]], str], str]
+"""Writes a summary of messages that were sent to a model."""
 
 REASON: Final = "older turns become a summary"
 _ENVELOPE: Final = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
@@ -42,16 +46,23 @@ _COUNTS_AFTER: Final = "2.1.150"
 
 
 def compress(
-    session: Session, *, keep_turns: int, summary: str | None, keep_calls: bool, seed: bytes, now_ms: int
+    session: Session,
+    *,
+    keep_turns: int,
+    summary: str | Summarize | None,
+    keep_calls: bool,
+    seed: bytes,
+    now_ms: int,
 ) -> Changes:
     """Put a summary in the place of all turns but the last ones; without one it is made of the turns.
 
-    At least `keep_turns` stay: more, where a call of an older turn got its result only in a later one. With
+    It may be a function, which is given what the model was sent of them, and the model, and writes it. At
+    least `keep_turns` stay: more, where a call of an older turn got its result only in a later one. With
     fewer there is nothing to do.
     """
     if keep_turns < 0:
         raise UsageError("the number of turns to keep is 0 or more")
-    if summary is not None and not summary.strip():
+    if isinstance(summary, str) and not summary.strip():
         raise UsageError("the summary is empty")
     path = chain(session, rules())
     if path.refused is not None or not path.rows:
@@ -62,8 +73,14 @@ def compress(
         cut = _Cut(session, path, before, at, seed, now_ms)
         if not prompts(session, cut.gone):
             break
-        words = extract(session, cut.gone, keep_calls=keep_calls) if summary is None else _whole(summary)
+        if summary is None or callable(summary):
+            words = extract(session, cut.gone, keep_calls=keep_calls)
+        else:
+            words = _whole(summary)
         found = cut.best(words)
+        if found is not None and callable(summary):
+            # Asked for once, when it is known that the turns can be parted here.
+            found = cut.best(_whole(summary(cut.sent, before.model)))
         if found is not None:
             return found
         is_possible = False
@@ -120,6 +137,13 @@ class _Cut:
         place = next((n for n, row in enumerate(lines) if row in kept), len(lines))
         self.gone = lines[:place]
         """The rows that become a summary, the parallel ones too."""
+
+    @property
+    def sent(self) -> Sequence[Mapping[str, Any]]:
+        """What the model was sent of the rows that become a summary."""
+        gone = set(self.gone)
+        whole = zip(self._before.messages, self._before.rows, strict=True)
+        return [message for message, _ in takewhile(lambda one: gone.issuperset(one[1]), whole)]
 
     def best(self, words: str) -> Changes | None:
         """Return the changes after which the most clients see what they should; the newest must."""

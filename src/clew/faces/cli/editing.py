@@ -155,7 +155,7 @@ def _where(outcome: Outcome) -> list[str]:
 
 def _figures(screen: Screen, outcome: Outcome) -> None:
     counts = outcome.plan.counts()
-    before, after = outcome.before.tokens_estimate, outcome.after.tokens_estimate
+    before, after = outcome.tokens
     saved = ""
     if before and before != after:
         saved = f"  {'-' if after < before else '+'}{words.percent(abs(after - before), before)}"

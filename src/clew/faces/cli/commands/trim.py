@@ -25,6 +25,8 @@ Examples:
 @click.option("--older-than", type=click.IntRange(0), metavar="N", help="Only before the last N turns.")
 @click.option("--larger-than", type=click.IntRange(0), metavar="TOKENS", help="Only what is larger.")
 @click.option("--keep-turns", type=click.IntRange(1), metavar="N", help="Whole turns before the last N.")
+@click.option("--count-tokens", is_flag=True, help="Have the API count the tokens, exactly; needs a key.")
+@click.option("--base-url", metavar="URL", help="Where the API is. Without: ANTHROPIC_BASE_URL.")
 @shared
 @edit_options()
 def command(
@@ -36,6 +38,8 @@ def command(
     older_than: int | None,
     larger_than: int | None,
     keep_turns: int | None,
+    count_tokens: bool,
+    base_url: str | None,
 ) -> int:
     """Take tool calls with their results, or whole turns, out of what is sent, into a new session.
 
@@ -58,4 +62,12 @@ def command(
         larger_than=larger_than,
         keep_turns=keep_turns,
     )
+    if count_tokens:
+        from contextlib import closing
+
+        from clew import __version__
+        from clew.actions.asking_model import Model
+
+        with closing(Model(version=__version__, base_url=base_url)) as model:
+            outcome = outcome._replace(counted=(model.count(outcome.before), model.count(outcome.after)))
     return tell(common, outcome)
