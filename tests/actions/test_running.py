@@ -255,6 +255,24 @@ def test_a_hook_may_have_the_model_go_on_and_knows_when_it_has(house: House) -> 
         assert len(api.requests) == 2
 
 
+def test_a_hook_may_send_a_sub_agent_back_and_is_told_which_one_it_was(house: House) -> None:
+    asks = "python3 -c 'import json,sys; sys.exit(0 if json.load(sys.stdin)[\"stop_hook_active\"] else 2)'"
+    command = f"cat > {house.root}/told; {asks} < {house.root}/told || {{ echo deeper >&2; exit 2; }}"
+    house.settings(hooks=house.hook("SubagentStop", command))
+    start = tool_use("Agent", {"description": "Look", "prompt": "Look around."}, call_id="toolu_agent")
+    replies = (calling(start), answer("Sand.", "a"), answer("Rock.", "b"), answer("Rock, then.", "c2"))
+    with house.session(*replies) as (running, api):
+        ending = running.say("Send somebody.")
+        assert ending is not None
+        assert ending.text == "Rock, then."
+        assert "deeper" in str(sent(api.requests[2])[-1])
+    assert "Rock." in house.results()[-1]
+    told = json.loads((house.root / "told").read_text())
+    assert told["hook_event_name"] == "SubagentStop"
+    assert told["agent_type"] == "general-purpose"
+    assert Path(told["agent_transcript_path"]).name == f"agent-{told['agent_id']}.jsonl"
+
+
 # While it works -----------------------------------------------------------------------------------------
 
 

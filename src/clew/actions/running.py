@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from clew.agent.loop import Ending
     from clew.agent.sandbox import State
     from clew.agent.settings import Counted, Grant
+    from clew.agent.side import SideTranscript
     from clew.store.files import SessionFile
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
@@ -177,6 +178,7 @@ class Running:
             more=request.more_system,
             is_interactive=request.is_interactive,
             queued=self._next_queued,
+            agent_ended=self._agent_objection,
         )
         self.crew = Crew(shared, model=chosen, seen=seen, cancel=lambda: self._cancel)
 
@@ -302,6 +304,18 @@ class Running:
             return None
         told = {"stop_hook_active": is_again, "last_assistant_message": ending.text}
         said = self.gate.happened("Stop", told, self._cancel)
+        return None if said.stopped is not None else said.blocked
+
+    def _agent_objection(self, side: SideTranscript, ending: Ending, is_again: bool) -> str | None:
+        """Do so for a sub-agent."""
+        told = {
+            "stop_hook_active": is_again,
+            "agent_id": side.agent_id,
+            "agent_type": side.start.agent_type,
+            "agent_transcript_path": side.path,
+            "last_assistant_message": ending.text,
+        }
+        said = self.gate.happened("SubagentStop", told, self._cancel)
         return None if said.stopped is not None else said.blocked
 
     def _next_queued(self) -> str | None:

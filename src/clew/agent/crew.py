@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from clew.agent.door import Door
     from clew.agent.happenings import Happening, Listener
     from clew.agent.instructions import Instruction
+    from clew.agent.loop import Ending
     from clew.agent.system_prompt import Surroundings
     from clew.agent.tool import Tool
     from clew.agent.transcript import Transcript
@@ -70,6 +71,9 @@ class Shared:
     is_interactive: bool = False
     queued: Callable[[], str | None] = lambda: None
     """Gives what the person said meanwhile."""
+
+    agent_ended: Callable[[SideTranscript, Ending, bool], str | None] = lambda _side, _ending, _again: None
+    """Is told that a sub-agent is done, and whether it was sent back before; returns why it is not."""
 
 
 class Crew:
@@ -185,7 +189,13 @@ class Crew:
         try:
             side.prompt(task.prompt)
             conversation.say(task.prompt)
-            ending = Loop(parts, model=model, most=_STEPS).turn(cancel=work.cancel)
+            loop = Loop(parts, model=model, most=_STEPS)
+            ending = loop.turn(cancel=work.cancel)
+            is_again = False
+            while not ending.is_interrupted and (more := shared.agent_ended(side, ending, is_again)):
+                side.prompt(more, is_meta=True)
+                conversation.say(more)
+                ending, is_again = loop.turn(cancel=work.cancel), True
         finally:
             side.finish()
         work.cancel.check()

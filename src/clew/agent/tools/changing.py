@@ -31,8 +31,7 @@ _CHANGED: Final = (
 )
 _FOREIGN: Final = (
     "File is {what}. Only UTF-8 is written here, and UTF-16 behind its byte-order mark, so nothing was "
-    "changed. "
-    "Change it with a shell command that keeps its encoding, or ask the user whether to convert it."
+    "changed. Change it with a shell command that keeps its encoding, or ask the user whether to convert it."
 )
 
 

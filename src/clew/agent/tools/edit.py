@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from clew.agent.paths import BadPathError
-from clew.agent.tool import Outcome, Reach
+from clew.agent.tool import Outcome
 from clew.agent.tools.changing import CURRENT, CallRefusedError, commit, current
-from clew.agent.tools.granted import Granted
+from clew.agent.tools.granted import ChangingTool
 from clew.agent.tools.hunks import hunks
 from clew.agent.tools.inputs import Given
 from clew.agent.tools.outcomes import missing, refused
@@ -37,36 +37,17 @@ _SCHEMA: Final[Mapping[str, object]] = {
 }
 
 
-class Edit:
+class Edit(ChangingTool):
     """Replaces a piece of a file that was read."""
 
     name = "Edit"
     description = (
         "Replaces one piece of a text file by another. Read the file first: an edit of a file that was not "
-        "read, or "
-        "that changed since, is refused. `old_string` must be in the file exactly once, with its "
-        "indentation and "
-        "without the line numbers that Read shows; give more lines around it to make it unique, or set "
-        "`replace_all`. An empty `old_string` makes a new file."
+        "read, or that changed since, is refused. `old_string` must be in the file exactly once, with its "
+        "indentation and without the line numbers that Read shows; give more lines around it to make it "
+        "unique, or set `replace_all`. An empty `old_string` makes a new file."
     )
     schema = _SCHEMA
-
-    def __init__(self) -> None:
-        self._granted = Granted()
-
-    def is_parallel(self, given: Mapping[str, object]) -> bool:  # noqa: ARG002
-        """Edits change files: one after the other."""
-        return False
-
-    def reach(self, given: Mapping[str, object], work: Work) -> Reach:
-        """Say which file would be written; none if the input names none."""
-        path = given.get("file_path")
-        if not isinstance(path, str):
-            return Reach()
-        try:
-            return Reach(writes=(self._granted.ask(path, work),))
-        except BadPathError:
-            return Reach()
 
     def run(self, given: Mapping[str, object], work: Work) -> Outcome:
         """Replace the piece."""

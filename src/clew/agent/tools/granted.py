@@ -10,8 +10,11 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from clew.agent import paths
+from clew.agent.tool import Reach
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from clew.agent.tool import Work
 
 _MOST: Final = 4096
@@ -40,3 +43,24 @@ class Granted:
         with self._lock:
             asked, resolved = self._paths.pop(work.call_id, (None, ""))
         return resolved if asked == path else paths.resolve(path, work.cwd)
+
+
+class ChangingTool:
+    """What the tools that change one file have in common: they run one by one, and what they touch."""
+
+    def __init__(self) -> None:
+        self._granted = Granted()
+
+    def is_parallel(self, given: Mapping[str, object]) -> bool:  # noqa: ARG002
+        """Files are changed one after the other."""
+        return False
+
+    def reach(self, given: Mapping[str, object], work: Work) -> Reach:
+        """Say which file would be written; none if the input names none."""
+        path = given.get("file_path")
+        if not isinstance(path, str):
+            return Reach()
+        try:
+            return Reach(writes=(self._granted.ask(path, work),))
+        except paths.BadPathError:
+            return Reach()

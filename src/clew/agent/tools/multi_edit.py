@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clew.agent.paths import BadPathError
-from clew.agent.tool import Outcome, Reach
+from clew.agent.tool import Outcome
 from clew.agent.tools.changing import CallRefusedError, commit, current
-from clew.agent.tools.granted import Granted
+from clew.agent.tools.granted import ChangingTool
 from clew.agent.tools.hunks import hunks
 from clew.agent.tools.inputs import Given
 from clew.agent.tools.outcomes import missing, refused
@@ -48,35 +48,16 @@ class _Piece:
     every: bool
 
 
-class MultiEdit:
+class MultiEdit(ChangingTool):
     """Replaces several pieces of a file that was read."""
 
     name = "MultiEdit"
     description = (
         "Makes several edits to one file, one after the other: each sees what the ones before it left. The "
-        "rules "
-        "are those of Edit, and when one edit cannot be made none is. To make a new file, let the first "
-        "edit have an "
-        "empty `old_string`."
+        "rules are those of Edit, and when one edit cannot be made none is. To make a new file, let the "
+        "first edit have an empty `old_string`."
     )
     schema = _SCHEMA
-
-    def __init__(self) -> None:
-        self._granted = Granted()
-
-    def is_parallel(self, given: Mapping[str, object]) -> bool:  # noqa: ARG002
-        """Edits change files: one after the other."""
-        return False
-
-    def reach(self, given: Mapping[str, object], work: Work) -> Reach:
-        """Say which file would be written; none if the input names none."""
-        path = given.get("file_path")
-        if not isinstance(path, str):
-            return Reach()
-        try:
-            return Reach(writes=(self._granted.ask(path, work),))
-        except BadPathError:
-            return Reach()
 
     def run(self, given: Mapping[str, object], work: Work) -> Outcome:
         """Replace the pieces."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from clew.agent import paths
 from clew.agent.paths import BadPathError
-from clew.agent.tool import Outcome, Reach
+from clew.agent.tool import Outcome
 from clew.agent.tools.changing import CURRENT, CallRefusedError, commit, current
-from clew.agent.tools.granted import Granted
+from clew.agent.tools.granted import ChangingTool
 from clew.agent.tools.hunks import hunks
 from clew.agent.tools.inputs import Given
 from clew.agent.tools.outcomes import refused, troubled
@@ -31,33 +31,15 @@ _SCHEMA: Final[Mapping[str, object]] = {
 }
 
 
-class Write:
+class Write(ChangingTool):
     """Writes a whole file."""
 
     name = "Write"
     description = (
         "Writes a whole text file; folders that are missing are made. A file that is there already must "
-        "have been "
-        "read first, and not have changed since. To change a part of a file use Edit."
+        "have been read first, and not have changed since. To change a part of a file use Edit."
     )
     schema = _SCHEMA
-
-    def __init__(self) -> None:
-        self._granted = Granted()
-
-    def is_parallel(self, given: Mapping[str, object]) -> bool:  # noqa: ARG002
-        """Writing changes files: one after the other."""
-        return False
-
-    def reach(self, given: Mapping[str, object], work: Work) -> Reach:
-        """Say which file would be written; none if the input names none."""
-        path = given.get("file_path")
-        if not isinstance(path, str):
-            return Reach()
-        try:
-            return Reach(writes=(self._granted.ask(path, work),))
-        except BadPathError:
-            return Reach()
 
     def run(self, given: Mapping[str, object], work: Work) -> Outcome:
         """Write the file."""
