@@ -1,7 +1,5 @@
 """What was typed in earlier chats, so that it need not be typed again. Only its owner can read it."""
 
-# ruff: noqa: PTH103, PTH105, PTH120
-
 from __future__ import annotations
 
 import contextlib
@@ -9,6 +7,11 @@ import json
 import os
 import stat
 from typing import TYPE_CHECKING, Final
+
+from clew.errors import ClewError
+from clew.store.disk import DISK
+from clew.store.state import make_private
+from clew.store.writer import prepare
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,26 +51,31 @@ def keep(state: Path, text: str) -> None:
     """Add what was typed. A disk that is full or read-only costs the history, not the session."""
     if not text.strip() or len(text) > _LONGEST:
         return
-    path = str(state / _NAME)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with contextlib.suppress(OSError):
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        descriptor = os.open(path, flags, 0o600)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                return
-            os.write(descriptor, json.dumps(text).encode("ascii") + b"\n")
-            is_long = os.fstat(descriptor).st_size > 2 * _MOST_BYTES
-        finally:
-            os.close(descriptor)
+    path = state / _NAME
+    with contextlib.suppress(OSError, ClewError):
+        make_private(state, DISK)
+        is_long = _add(str(path), json.dumps(text).encode("ascii") + b"\n")
         if is_long:
-            _shorten(state, path)
+            _shorten(state, str(path))
+
+
+def _add(path: str, line: bytes) -> bool:
+    """Add a line; say whether the file is too long by now."""
+    try:
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # a pipe would be waited for
+            return False
+        descriptor = DISK.open_end(path)
+    except FileNotFoundError:
+        descriptor = DISK.create(path)
+    try:
+        DISK.write(descriptor, line)
+        return os.fstat(descriptor).st_size > 2 * _MOST_BYTES
+    finally:
+        DISK.close(descriptor)
 
 
 def _shorten(state: Path, path: str) -> None:
     kept = read_history(state)[-_MOST // 2 :]
     temporary = f"{path}.{os.getpid()}"
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(b"".join(json.dumps(text).encode("ascii") + b"\n" for text in kept))
-    os.replace(temporary, path)
+    prepare(temporary, (json.dumps(text).encode("ascii") + b"\n" for text in kept), target=path)
+    DISK.replace(temporary, path)
