@@ -222,7 +222,8 @@ class _Writer:
         written = "".join(parts)
         if is_negated:
             return f"[^{written}{'' if self.is_multiline else chr(92) + 'n'}{_BAD}]"
-        return f"[{written}]" if self.is_multiline else f"(?!\\n)[{written}]"
+        # Together, so that what repeats it repeats both: nothing at all matches before a line end too.
+        return f"[{written}]" if self.is_multiline else f"(?:(?!\\n)[{written}])"
 
     def _member(self, character: str) -> str:
         two = self.pattern[self.at : self.at + 2]

@@ -130,8 +130,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _matches(text: str, starts: list[int], pattern: re.Pattern[str], *, stops: bool) -> Iterator[_Match]:
-    for found in pattern.finditer(text):
-        start, end = found.span()
+    for start, end in _spans(text, pattern):
         if not starts or (start == len(text) and text.endswith("\n")):
             return
         first = bisect_right(starts, start) - 1
@@ -139,6 +138,21 @@ def _matches(text: str, starts: list[int], pattern: re.Pattern[str], *, stops: b
         yield _Match(first, last, start, end)
         if stops:
             return
+
+
+def _spans(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, int]]:
+    """Give where a pattern matches, one behind the other as ripgrep counts them.
+
+    Behind a match of nothing Python tries the same place again for one of something; ripgrep goes on.
+    """
+    at, last = 0, -1
+    while at <= len(text) and (found := pattern.search(text, at)) is not None:
+        start, end = found.span()
+        at = end + 1 if start == end else end
+        if start == end == last:
+            continue
+        last = end
+        yield start, end
 
 
 def _line(text: str, starts: list[int], at: int) -> str:
