@@ -20,7 +20,7 @@ from clew.agent.rules import (
     rule_for_path,
 )
 
-_GROUND = Ground("/work/project", "/work/project/sub", "/home/me")
+_GROUND = Ground("/srv/project", "/srv/project/sub", "/home/me")
 
 
 @pytest.mark.parametrize(
@@ -53,34 +53,34 @@ def test_what_is_no_rule_is_none(text: object) -> None:
 @pytest.mark.parametrize(
     ("pattern", "path", "is_meant"),
     [
-        ("./.env", "/work/project/.env", True),
-        ("./.env", "/work/project/deep/.env", False),
-        (".env", "/work/project/deep/.env", True),
-        (".env", "/work/other/.env", False),
-        (".env", "/work/project/.env.local", False),
-        ("*.env", "/work/project/deep/x.env", True),
-        ("src", "/work/project/src/deep/x", True),
-        ("src/", "/work/project/src/deep/x", True),
-        ("src/**", "/work/project/src/deep/x", True),
-        ("src/**", "/work/project/src", False),
-        ("src/**", "/work/project/srcs/x", False),
-        ("src/*.py", "/work/project/src/a.py", True),
-        ("src/*.py", "/work/project/src/deep/a.py", False),
-        ("src/**/a.py", "/work/project/src/a.py", True),
-        ("src/**/a.py", "/work/project/src/x/y/a.py", True),
-        ("**/a.py", "/work/project/x/a.py", True),
-        ("**", "/work/project/x/a.py", True),
-        ("**", "/work/other", False),
-        ("/src/**", "/work/project/src/x", True),
+        ("./.env", "/srv/project/.env", True),
+        ("./.env", "/srv/project/deep/.env", False),
+        (".env", "/srv/project/deep/.env", True),
+        (".env", "/srv/other/.env", False),
+        (".env", "/srv/project/.env.local", False),
+        ("*.env", "/srv/project/deep/x.env", True),
+        ("src", "/srv/project/src/deep/x", True),
+        ("src/", "/srv/project/src/deep/x", True),
+        ("src/**", "/srv/project/src/deep/x", True),
+        ("src/**", "/srv/project/src", False),
+        ("src/**", "/srv/project/srcs/x", False),
+        ("src/*.py", "/srv/project/src/a.py", True),
+        ("src/*.py", "/srv/project/src/deep/a.py", False),
+        ("src/**/a.py", "/srv/project/src/a.py", True),
+        ("src/**/a.py", "/srv/project/src/x/y/a.py", True),
+        ("**/a.py", "/srv/project/x/a.py", True),
+        ("**", "/srv/project/x/a.py", True),
+        ("**", "/srv/other", False),
+        ("/src/**", "/srv/project/src/x", True),
         ("//etc/**", "/etc/passwd", True),
-        ("//etc/**", "/work/project/etc/passwd", False),
+        ("//etc/**", "/srv/project/etc/passwd", False),
         ("//etc/passwd", "/etc/passwd", True),
         ("~/x/**", "/home/me/x/y", True),
         ("~", "/home/me/x/y", True),
         ("~/x", "/home/you/x", False),
-        ("../other/**", "/work/other/x", True),
-        ("!x", "/work/project/x", False),
-        ("[ab].txt", "/work/project/a.txt", True),
+        ("../other/**", "/srv/other/x", True),
+        ("!x", "/srv/project/x", False),
+        ("[ab].txt", "/srv/project/a.txt", True),
     ],
 )
 def test_a_path_in_a_rule_is_read_as_git_reads_what_it_ignores(
@@ -92,16 +92,16 @@ def test_a_path_in_a_rule_is_read_as_git_reads_what_it_ignores(
 
 def test_a_rule_that_forbids_also_starts_where_the_shell_has_moved_to_and_knows_no_case() -> None:
     rule = Rule("Read", "./.env")
-    assert not matches_path(rule, "/work/project/sub/.env", _GROUND, is_wide=False)
-    assert matches_path(rule, "/work/project/sub/.env", _GROUND, is_wide=True)
-    assert matches_path(rule, "/work/project/.ENV", _GROUND, is_wide=True)
-    assert not matches_path(rule, "/work/project/.ENV", _GROUND, is_wide=False)
+    assert not matches_path(rule, "/srv/project/sub/.env", _GROUND, is_wide=False)
+    assert matches_path(rule, "/srv/project/sub/.env", _GROUND, is_wide=True)
+    assert matches_path(rule, "/srv/project/.ENV", _GROUND, is_wide=True)
+    assert not matches_path(rule, "/srv/project/.ENV", _GROUND, is_wide=False)
 
 
 def test_stars_in_the_name_of_the_project_itself_mean_nothing() -> None:
-    ground = Ground("/work/*", "/work/*", "/home/me")
-    assert not matches_path(Rule("Edit", "src/**"), "/work/other/src/x", ground, is_wide=False)
-    assert matches_path(Rule("Edit", "src/**"), "/work/*/src/x", ground, is_wide=False)
+    ground = Ground("/srv/*", "/srv/*", "/home/me")
+    assert not matches_path(Rule("Edit", "src/**"), "/srv/other/src/x", ground, is_wide=False)
+    assert matches_path(Rule("Edit", "src/**"), "/srv/*/src/x", ground, is_wide=False)
 
 
 @pytest.mark.parametrize(
@@ -157,7 +157,7 @@ def test_no_pattern_takes_long() -> None:
     start = time.monotonic()
     assert not matches_text("*a" * 2000 + "b", "a" * 50_000)
     assert not matches_command("*a" * 2000 + "b", "a" * 50_000)
-    deep = "/work/project" + "/a" * 2000
+    deep = "/srv/project" + "/a" * 2000
     assert not matches_path(Rule("Read", "/".join(["**", "a"] * 300) + "/b"), deep, _GROUND, is_wide=True)
     assert time.monotonic() - start < 5
 
@@ -168,13 +168,13 @@ def test_no_pattern_takes_long() -> None:
 @example("x ")
 @example("~")
 def test_a_rule_made_for_a_file_means_that_file_and_no_other(name: str) -> None:
-    path = f"/work/{name.replace('/', '-')}"
+    path = f"/srv/{name.replace('/', '-')}"
     text = rule_for_path("Edit", path)
     if text is None:
         return
     rule = parse_rule(text)
     assert rule is not None
     assert matches_path(rule, path, _GROUND, is_wide=False)
-    assert not matches_path(rule, "/work", _GROUND, is_wide=False)
+    assert not matches_path(rule, "/srv", _GROUND, is_wide=False)
     assert not matches_path(rule, "/etc/passwd", _GROUND, is_wide=False)
     assert not matches_path(rule, f"{path}x", _GROUND, is_wide=False)
