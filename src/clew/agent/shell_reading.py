@@ -92,7 +92,7 @@ _FORMS: Final = {
     "stat": _form("Lfc:t", "format dereference terse printf"),
     "ls": _form(
         "aAbBcCdfFgGhiklmnNopqQrRsStuUvxX1Z",
-        "all almost-all color human-readable directory recursive reverse sort time time-style full- "
+        "all almost-all color human-readable directory recursive reverse sort time time-style full-"
         "time inode size "
         "group-directories-first classify file-type ignore format numeric-uid-gid",
     ),
@@ -152,7 +152,7 @@ _FORMS: Final = {
 }
 
 _GIT_SHOWING: Final = (
-    "stat shortstat numstat name-only name-status oneline graph decorate no-decorate all patch no- "
+    "stat shortstat numstat name-only name-status oneline graph decorate no-decorate all patch no-"
     "patch raw summary "
     "abbrev-commit format pretty date since until after before author committer grep max-count skip "
     "reverse "
@@ -172,7 +172,7 @@ _GIT: Final = {
     "ls-tree": _form("drtlz", "name-only name-status long full-name full-tree"),
     "rev-parse": _form(
         "q",
-        "abbrev-ref short verify show-toplevel show-prefix git-dir is-inside-work-tree symbolic-full- "
+        "abbrev-ref short verify show-toplevel show-prefix git-dir is-inside-work-tree symbolic-full-"
         "name all",
     ),
     "rev-list": _form(

@@ -127,6 +127,7 @@ def test_only_looking_inside_the_project_needs_no_permission(place: Place, line:
     [
         "ls", "ls -la src", "cat b.txt", "cat b.txt src/a.py | head -5", "head -n 3 b.txt", "tail -2 b.txt",
         "wc -l *.txt", "cat *.txt", "grep -rn 'some words' src", "grep -e / b.txt", "cut -d / -f 1 b.txt",
+        "ls --full-time", "git log --no-patch",
         "find . -name '*.py' -type f", "git status", "git diff HEAD", "git log --oneline -5",
         "git --no-pager log -n 3", "git branch -a", "git stash list", "sed -n '1,5p' b.txt",
         "sort b.txt | uniq -c | sort -rn", "cd src && ls && cat a.py", "pwd; whoami", "echo hello",
