@@ -1,20 +1,23 @@
-"""What can happen in a session, told by `clew run` itself: twelve stories, each a file that must resume."""
+"""What can happen in a session, told by `clew run` itself: twelve stories, each a file that must resume.
+
+One is typed in `clew chat`: a run cannot be asked to sum up.
+"""
 
 from __future__ import annotations
 
 import base64
 import json
 import signal
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
-from clew.actions.run_requests import RunRequest
-from clew.actions.running import Running
-from clew.agent.asking import Nobody
 from clew.agent.standin import Pace, Reply, text, thinking, tool_use
 from clew.format.decode import encode
 from tests.acceptance.run_lab import SESSION, api, kill, wait_for
 from tests.agent.told import PICTURE
 from tests.conformance.client import MODEL
+from tests.faces.cli.chat.tmux_lab import Lab
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -189,27 +192,23 @@ def killed(place: Place) -> None:
 
 
 def compacted_by_hand(place: Place) -> None:
-    """The person has the session summed up, and goes on."""
+    """The person has the session summed up in a chat, as they type it, and goes on there."""
     script = [
         Reply((thinking("Work."), bash("1", "echo ok"))),
         Reply((text("Done."),)),
         Reply((text("<summary>They did much work.</summary>"),)),
+        Reply((text("More was done."),)),
     ]
-    with api(script) as there:
-        request = RunRequest(
-            place.work, model=MODEL, permission_mode="bypassPermissions", session_id=SESSION, sandbox=False
-        )
-        with Running(
-            request,
-            version="test",
-            listener=lambda _: None,
-            asker=Nobody(),
-            environ=place.environment(there.url),
-        ) as running:
-            running.say("Much work.")
-            running.compact()
-        assert not there.refusals, there.refusals[0].refusal
-    ask(place, [Reply((text("More was done."),))], *FREE, "--resume", SESSION, "More.")
+    answers = (replace(reply, message_id=f"msg_{uuid4().hex}") for reply in script)
+    with Lab(place.root, lambda _: next(answers), config=place.config) as lab:
+        lab.chat(*NEW, "--no-sandbox")
+        lab.say("Much work.")
+        lab.say("/compact")
+        lab.wait_for("summed up:")
+        lab.say("More.")
+        lab.leave()
+        assert not lab.api.refusals, lab.api.refusals[0].refusal
+        assert len([request for request in lab.api.requests if request.is_messages]) == len(script)
 
 
 def compacted_by_itself(place: Place) -> None:

@@ -37,12 +37,18 @@ class Lab:
     """A terminal with a shell in it, in folders of its own."""
 
     def __init__(
-        self, folder: Path, answer: Callable[[Request], Answer], *, columns: int = 90, lines: int = 30
+        self,
+        folder: Path,
+        answer: Callable[[Request], Answer],
+        *,
+        config: Path | None = None,
+        columns: int = 90,
+        lines: int = 30,
     ) -> None:
         self.folder, self.home, self.work = folder, folder / "home", folder / "work"
-        self.config, self.state = self.home / "config", self.home / "state"
+        self.config, self.state = config or self.home / "config", self.home / "state"
         for place in (self.config, self.work):
-            place.mkdir(parents=True)
+            place.mkdir(parents=True, exist_ok=True)
         self.api = StandIn(default=lambda request: self._answer(request, answer), strict=True)
         self._size = str(columns), str(lines)
         self._socket = str(folder / "tmux")
