@@ -141,7 +141,7 @@ def said(data: bytes) -> list[tuple[str, str]]:
 def counted(messages: Iterable[Mapping[str, object]]) -> int:
     """Ask the stand-in how many tokens messages are."""
     body = json.dumps({"model": MODEL, "messages": [*messages]}).encode()
-    with StandIn(strict=True) as api:
+    with StandIn(strict=True, needs_tools=False) as api:
         request = urllib.request.Request(f"{api.url}/v1/messages/count_tokens", body)
         with urllib.request.urlopen(request) as answer:
             return json.load(answer)["input_tokens"]

@@ -85,7 +85,7 @@ def test_what_is_asked_is_the_conversation_without_thoughts_and_with_the_wish_la
     before = json.dumps(said)
     request = summary_request(MODEL, said, more="keep the numbers")
     assert json.dumps(said) == before
-    assert refusal(request) is None
+    assert refusal(request, needs_tools=True) is None
     kinds = [[block["type"] for block in message["content"]] for message in request["messages"]]
     assert kinds == [["text"], ["tool_use"], ["tool_result", "text"]]
     assert "keep the numbers" in request["messages"][-1]["content"][-1]["text"]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.agent.api_checks import refusal
-from clew.agent.requests import INTERLEAVED, build, encoded, room_of, thinking_of
+from clew.agent.requests import INTERLEAVED, build, encoded, room_of, stand_in_tools, thinking_of
 from tests.agent.requests import Json, answer, call, image, png, result, text, thinking, user, without
 
 MODEL = "claude-sonnet-4-6"
@@ -150,6 +150,27 @@ def test_a_request_is_one_the_api_takes() -> None:
     messages = [user("a"), answer(thinking(), text("b"), call()), user(result())]
     request = build(model=MODEL, messages=messages, system="s", tools=[TOOL])
     assert refusal(request) is None
+
+
+@pytest.mark.parametrize(
+    ("called", "named"),
+    [
+        ([], []),
+        (["Read", "Bash", "Read"], ["Read", "Bash"]),
+        (["a b", "Read", "ü"], ["Read"]),
+        (["a.b"], ["tool"]),
+        (["x" * 65], ["tool"]),
+        (["Read\n"], ["tool"]),
+    ],
+)
+def test_tools_are_made_up_of_the_names_that_a_tool_can_have(called: list[str], named: list[str]) -> None:
+    messages = [user("a"), answer("b", *({**call(f"t{at}"), "name": one} for at, one in enumerate(called)))]
+    if called:
+        messages.append(user(*(result(f"t{at}") for at in range(len(called)))))
+    tools = stand_in_tools(messages)
+    assert [tool["name"] for tool in tools] == named
+    request = build(model=MODEL, messages=[*messages, user("c")], tools=tools)
+    assert refusal(request, needs_tools=True) is None
 
 
 @given(st.dictionaries(st.text(), st.one_of(st.text(), st.integers(), st.booleans(), st.none())))

@@ -29,6 +29,7 @@ def post(api: StandIn, sent: Json | bytes, *, path: str = "/v1/messages") -> tup
     return status, kind, json.loads(said) if kind == "application/json" else said.decode()
 
 
+NO_TOOLS = "Requests which include `tool_use` or `tool_result` blocks must define tools."
 TORN = body(user("hi"), answer(call()), user("on"), stream=True)
 
 
@@ -104,7 +105,7 @@ def test_tokens_are_counted_and_the_same_rules_hold() -> None:
 
 def test_thinking_that_was_given_out_is_taken_back_only_as_it_was() -> None:
     script = [Reply((thinking("hm"), tool_use("Read", {}, call_id="t1")))]
-    with StandIn(script, strict=True) as api:
+    with StandIn(script, strict=True, needs_tools=False) as api:
         first = [user("hi")]
         given = post(api, body(*first))[2]["content"]
         talk = [*first, {"role": "assistant", "content": given}, user(result())]
@@ -114,6 +115,19 @@ def test_thinking_that_was_given_out_is_taken_back_only_as_it_was() -> None:
         other = answer({**given[0], "thinking": "ha"}, given[1])
         said = post(api, body(talk[0], other, talk[2]))[2]
     assert "cannot be modified" in said["error"]["message"]
+
+
+@pytest.mark.parametrize("path", ["/v1/messages", "/v1/messages/count_tokens"])
+def test_calls_are_taken_with_tools_alone_unless_it_is_told_otherwise(path: str) -> None:
+    talk = body(user("hi"), answer(call()), user(result()))
+    with StandIn(strict=True) as api:
+        status, _, said = post(api, talk, path=path)
+        assert (status, said["error"]["message"]) == (400, NO_TOOLS)
+        assert post(api, {**talk, "tools": []}, path=path)[0] == 400
+        assert post(api, {**talk, "tools": [{"name": "x", "input_schema": {}}]}, path=path)[0] == 200
+        assert post(api, body(user("hi")), path=path)[0] == 200
+    with StandIn(strict=True, needs_tools=False) as api:
+        assert post(api, talk, path=path)[0] == 200
 
 
 def test_thinking_that_is_trusted_is_held_to_its_place() -> None:

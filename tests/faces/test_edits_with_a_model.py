@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from clew.agent.standin import Reply, StandIn, text
+from clew.agent.token_count import count_tokens
 from tests.faces.test_edits import conversations, root
 
 if TYPE_CHECKING:
@@ -80,10 +81,16 @@ def test_tokens_are_counted_by_the_api_when_that_is_asked_for(clew: Console, roo
                  "--json", "--root", root).out
         )  # fmt: skip
         counts = [one for one in api.requests if one.is_count]
-        assert len(counts) == 2
         assert not api.refusals
     assert told["context_tokens_counted"] is True
     assert 0 < told["context_tokens_after"] < told["context_tokens_before"]
+    # A tool goes along, without which calls are not taken; it does not count.
+    assert [bool(one.body.get("tools")) for one in counts] == [True, False, True, False]
+    first, last = ({k: v for k, v in counts[at].body.items() if k != "tools"} for at in (0, -1))
+    assert (told["context_tokens_before"], told["context_tokens_after"]) == (
+        count_tokens(first),
+        count_tokens(last),
+    )
 
 
 def test_without_a_key_it_is_said_how_to_give_one(

@@ -51,6 +51,7 @@ class Model:
         address = base_url_of(variables) if base_url is None else base_url
         self._door: Door = Door(address, find_key(variables), user_agent=f"clew/{version}", environ=variables)
         self._name = name
+        self._tools: dict[str, int] = {}
         self.spent: list[Spent] = []
         """What was asked and what it cost."""
 
@@ -73,9 +74,21 @@ class Model:
         """Return how many tokens the messages of a context are, as the API counts them."""
         if not context.messages:
             return 0
-        return self._door.count_tokens(
-            {"model": self._name or context.model, "messages": [*context.messages]}
-        )
+        from clew.agent.requests import stand_in_tools
+
+        model = self._name or context.model
+        tools = stand_in_tools(context.messages)[:1]
+        asked = {"model": model, "messages": [*context.messages], **({"tools": tools} if tools else {})}
+        return self._door.count_tokens(asked) - (self._tokens_of(model, tools) if tools else 0)
+
+    def _tokens_of(self, model: str, tools: list[dict[str, Any]]) -> int:
+        """Return what tools add to a count: they are none of the session's, and only let it in."""
+        name = f"{model} {tools[0]['name']}"
+        if name not in self._tools:
+            least = {"model": model, "messages": [{"role": "user", "content": "?"}]}
+            alone = self._door.count_tokens(least)
+            self._tools[name] = self._door.count_tokens({**least, "tools": tools}) - alone
+        return self._tools[name]
 
     def close(self) -> None:
         """Hang up."""

@@ -29,6 +29,7 @@ library whose messages are public; the place and the words follow it. *Ours*: no
 | an image of a kind not taken, or not of the kind it says; one that cannot be read | seen |
 | base64 that is none | ours |
 | more than 100 images and documents | seen |
+| calls or results without any tools, if that is asked for | seen; newer models are known to answer |
 | more than four `cache_control`, or one on an empty text or on thinking | seen; seen; form |
 | an answer at the end that ends in space, or for a model that takes none | seen |
 
@@ -92,12 +93,16 @@ def refusal(
     raw: bytes | None = None,
     counting: bool = False,
     takes_empty_thinking: bool = True,
+    needs_tools: bool = False,
 ) -> Refusal | None:
     """Say what the API would refuse about a request, or nothing when it would answer.
 
     `raw` is the body as it was sent; left out, it is made from `body`. `counting` is for a request to count
     tokens, which has no `max_tokens`. Newer models write signed thinking without words; with
     `takes_empty_thinking` off it is refused.
+
+    With `needs_tools` calls are refused where the request has no tools. So did the API until 2025, and so do
+    gateways before it; since 2026 it was seen to answer. Off, the messages alone are judged.
     """
     try:
         _bytes(_encoded(body) if raw is None else raw)
@@ -113,6 +118,8 @@ def refusal(
         _pairs(runs(messages))
         _thinking(runs(messages), takes_empty=takes_empty_thinking)
         _end(messages, str(body["model"]))
+        if needs_tools:
+            _tools(body, messages)
     except RefusedError as refused:
         return refused.refusal
     return None
@@ -337,6 +344,12 @@ def _thinking(found: Sequence[Run], *, takes_empty: bool) -> None:
             refuse(
                 f"messages.{last.message}: The final block in an assistant message cannot be `{last.kind}`."
             )
+
+
+def _tools(body: Mapping[str, object], messages: Sequence[Mapping[str, object]]) -> None:
+    calls = any(block.kind in {"tool_use", "tool_result"} for block in all_blocks(messages))
+    if calls and not _listed(body, "tools"):
+        refuse("Requests which include `tool_use` or `tool_result` blocks must define tools.")
 
 
 def _end(messages: Sequence[Mapping[str, object]], model: str) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from clew.agent.api_errors import TooLongError
 from clew.agent.happenings import Compacted, Compacting
-from clew.agent.requests import build
+from clew.agent.requests import build, stand_in_tools
 from clew.errors import UsageError
 from clew.session.context import estimate_tokens
 from clew.session.pricing import read_usage
@@ -81,10 +81,8 @@ def summary_request(
 ) -> dict[str, Any]:
     """Make the request for a summary of messages; `more` is what the person adds to what is asked for."""
     asked: list[dict[str, Any]] = []
-    names: dict[str, None] = {}
     for message in messages:
         blocks = [block for block in message["content"] if block.get("type") not in _THINKING]
-        names |= {str(block.get("name")): None for block in blocks if block.get("type") == "tool_use"}
         if blocks:
             asked.append({"role": message["role"], "content": blocks})
     text = _WISH + (f"\nThe person adds: {more}\n" if more else "")
@@ -93,8 +91,7 @@ def summary_request(
         asked[-1]["content"] = [*asked[-1]["content"], words]
     else:
         asked.append({"role": "user", "content": [words]})
-    # Calls in a conversation are taken only with tools, of which nothing but the names counts here.
-    tools = [{"name": name, "description": name, "input_schema": {"type": "object"}} for name in names]
+    tools = stand_in_tools(asked)
     none = {"tool_choice": {"type": "none"}} if tools else None
     return build(
         model=model, messages=asked, system=system, tools=tools, max_tokens=_ROOM, thinking="off", more=none

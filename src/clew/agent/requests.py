@@ -28,6 +28,8 @@ _MARK: Final = {"type": "ephemeral"}
 _UNMARKED: Final = frozenset({"thinking", "redacted_thinking"})
 _LEAST_BUDGET: Final = 1024
 
+_TOOL_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
 _NAME: Final = re.compile(
     r"claude-(?:(?P<early>[123])(?:-(?P<minor>\d))?-)?(?P<family>[a-z]+)"
     r"(?:-(?P<major>\d{1,2})(?!\d))?(?:-(?P<part>\d{1,2})(?!\d))?"
@@ -72,6 +74,18 @@ def build(
     if cache:
         _mark(request)
     return request
+
+
+def stand_in_tools(messages: Sequence[Mapping[str, Any]]) -> list[Json]:
+    """Make tools for messages with calls in them, which older models and gateways take only with tools.
+
+    Nothing but the names counts, and these only for the model: any tool will do. A model may have called
+    what no tool can be named.
+    """
+    blocks = [block for message in messages for block in cast("Sequence[Json]", message["content"])]
+    called = {str(block.get("name")): None for block in blocks if block.get("type") == "tool_use"}
+    names = [name for name in called if _TOOL_NAME.fullmatch(name)] or (["tool"] if called else [])
+    return [{"name": name, "description": name, "input_schema": {"type": "object"}} for name in names]
 
 
 def room_of(model: str) -> int:

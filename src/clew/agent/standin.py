@@ -84,6 +84,7 @@ class StandIn:
         strict: bool = False,
         binds_thinking: bool = True,
         takes_empty_thinking: bool = True,
+        needs_tools: bool = True,
         port: int = 0,
         heard: Callable[[Request, Answer], None] | None = None,
     ) -> None:
@@ -95,7 +96,8 @@ class StandIn:
 
         A `strict` stand-in refuses what the API refuses; that uses up nothing of the script. The models
         behind it check what was said before a thinking block (`binds_thinking`) and write signed thinking
-        without words (`takes_empty_thinking`), as the newer ones do.
+        without words (`takes_empty_thinking`), as the newer ones do. That calls need tools (`needs_tools`)
+        holds for older ones and for gateways: what heeds it is taken by all.
         """
         self._script = iter(tuple(script))
         self._default = default
@@ -104,6 +106,7 @@ class StandIn:
         self._strict = strict
         self._binds_thinking = binds_thinking
         self._takes_empty_thinking = takes_empty_thinking
+        self._needs_tools = needs_tools
         self._port = port
         self._heard = heard
         self._memory = ThinkingMemory()
@@ -187,6 +190,7 @@ class StandIn:
             raw=request.raw,
             counting=request.is_count,
             takes_empty_thinking=self._takes_empty_thinking,
+            needs_tools=self._needs_tools,
         )
         binds = self._binds_thinking and not _drops_blocks(request.body)
         return found or self._memory.refusal(_messages(request), binds=binds)
