@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
     from clew.session.session import Session
 
-_PATHS: Final[Mapping[str, str]] = {
+PATHS: Final[Mapping[str, str]] = {
     "Edit": "file_path",
     "MultiEdit": "file_path",
     "NotebookEdit": "notebook_path",
     "Write": "file_path",
 }
+"""The tools that change a file, and where their input names it."""
+
 _ABSOLUTE = re.compile(r"/|\\\\|[A-Za-z]:[\\/]")
 
 
@@ -46,15 +48,15 @@ class _Draft:
 def files(session: Session) -> tuple[File, ...]:
     """Return the files a session touched, in the order it first wrote or copied them."""
     found: dict[str, _Draft] = {}
-    cwd = _cwd(session)
+    cwd = start_folder(session)
     touched: list[tuple[int, str, Call | None]] = []
     for call in pairs(session).calls:
-        given = call_block(session, call).input.get(_PATHS.get(call.name or "", ""))
+        given = call_block(session, call).input.get(PATHS.get(call.name or "", ""))
         if isinstance(given, str) and given:
             touched.append((call.row, given, call))
     touched += [(row, path, None) for row, path in _copies(session)]
     for row, path, call in sorted(touched, key=lambda item: item[0]):
-        draft = found.setdefault(_absolute(path, cwd), _Draft())
+        draft = found.setdefault(absolute(path, cwd), _Draft())
         if call is not None:
             draft.calls.append(call)
         elif row not in draft.rows[-1:]:
@@ -77,7 +79,7 @@ def _copies(session: Session) -> Iterator[tuple[int, str]]:
                 pass
 
 
-def _cwd(session: Session) -> str | None:
+def start_folder(session: Session) -> str | None:
     """Return the folder the session began in."""
     table = session.table
     for row in range(len(table)):
@@ -86,7 +88,7 @@ def _cwd(session: Session) -> str | None:
     return None
 
 
-def _absolute(path: str, cwd: str | None) -> str:
+def absolute(path: str, cwd: str | None) -> str:
     """Join a path to the folder in the folder's own style, whatever system this runs on."""
     if _ABSOLUTE.match(path) or not cwd:
         return path
