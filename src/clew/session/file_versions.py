@@ -122,7 +122,9 @@ def _copied(copy: Backup, copies: Copies) -> _Copied | None:
     if copy.file_name is None:
         return _Copied(None)
     data = copies(copy.file_name)
-    return None if data is None else _Copied(Content.of(data))
+    # Clients up to 2.1.45 copied a file as UTF-8: of any other nothing can be told.
+    is_spoilt = data is not None and b"\0" in data and "\ufffd".encode() in data
+    return None if data is None or is_spoilt else _Copied(Content.of(data))
 
 
 @dataclass(slots=True)
