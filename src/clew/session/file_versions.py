@@ -80,8 +80,16 @@ def no_copies(_name: str) -> None:
     """Give no copies: for sessions whose copies are not at hand."""
 
 
-def versions(happened: Sequence[Happening], copies: Copies = no_copies) -> Iterator[Version | Gap]:
-    """Give the versions of all files and the gaps between them, in the order of what happened."""
+def versions(
+    happened: Sequence[Happening],
+    copies: Copies = no_copies,
+    *,
+    advance: Callable[[], None] | None = None,
+) -> Iterator[Version | Gap]:
+    """Give the versions of all files and the gaps between them, in the order of what happened.
+
+    `advance` is called after each happening.
+    """
     following = _following_copies(happened)
     states: dict[str, _State] = {}
     for at, one in enumerate(happened):
@@ -95,6 +103,8 @@ def versions(happened: Sequence[Happening], copies: Copies = no_copies) -> Itera
             lines = shown(one)
             if lines is not None:
                 yield from state.see(one, lines)
+        if advance is not None:
+            advance()
 
 
 def _following_copies(happened: Sequence[Happening]) -> dict[int, Backup]:

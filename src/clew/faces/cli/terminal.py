@@ -14,7 +14,7 @@ import sys
 import time
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, NoReturn, Protocol
 
 from clew.errors import ClewError
 from clew.faces.cli import cells
@@ -270,6 +270,13 @@ class _Channel:
         except OSError as error:
             self._fail(error)
 
+    def write_bytes(self, buffer: BinaryIO, data: bytes) -> None:
+        try:
+            buffer.write(data)
+            buffer.flush()
+        except OSError as error:
+            self._fail(error)
+
     def flush(self) -> None:
         try:
             self.stream.flush()
@@ -371,6 +378,16 @@ class Screen:
         """Write a JSON document (or a line of NDJSON) to standard output, escaped where it would act."""
         self._erase()
         self._out.write(json_safe(document.rstrip("\n")) + "\n")
+
+    def data(self, data: bytes) -> None:
+        """Write bytes that are the result, a file or a patch: as they are; on a terminal as plain text."""
+        self._erase()
+        buffer = getattr(self._out.stream, "buffer", None)
+        if self._out.is_terminal or buffer is None:
+            self._out.write(self._out.render((data.decode("utf-8", "replace"),)))
+            return
+        self._out.flush()
+        self._out.write_bytes(buffer, data)
 
     def note(self, *parts: Part) -> None:
         """Tell the person something that is not data, on standard error; silent with `-q`."""

@@ -1,0 +1,254 @@
+"""Who wrote each line of a file: the session, the turn and the prompt, through all sessions that changed it.
+
+The versions of all sessions are followed in the order of their times, to what the file holds now. A line
+belongs to the version it first came in with; what came in between two versions, or after the last, to nobody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from clew.actions.file_changes import follow_opened
+from clew.actions.passes import sweep
+from clew.actions.reading import Opened, is_being_written
+from clew.errors import ClewError, UsageError
+from clew.format.times import iso
+from clew.session.file_contents import Content
+from clew.session.file_versions import Gap
+from clew.session.inside_paths import relative
+from clew.session.line_diffs import same
+from clew.session.prompts import read
+from clew.store import workspace
+from clew.store.files import Skipped
+from clew.store.heads import group_agents
+from clew.store.reader import open_session
+from clew.store.source import FileSource
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from clew.actions.file_changes import Followed
+    from clew.session.file_versions import Version
+    from clew.store.files import SessionFile, Store
+
+_STEP: Final = 4 << 20
+_PAYS: Final = 1_000_000_000
+"""Bytes from which a second process pays: the search runs at several gigabytes a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """What wrote a line."""
+
+    session: str
+    turn: int
+    prompt: str | None
+    uuid: str | None
+    """The line of the call."""
+
+    time: int | None
+    agent_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlamedLine:
+    """A line of the file and what wrote it; None when nothing tells."""
+
+    n: int
+    text: str
+    author: Author | None
+
+    def as_dict(self) -> dict[str, object] | None:
+        """Return it in the shape of `clew blame --json`: null when nobody knows who wrote it."""
+        if self.author is None:
+            return None
+        return {
+            "n": self.n,
+            "text": self.text,
+            "session": self.author.session,
+            "turn": self.author.turn,
+            "prompt": self.author.prompt,
+            "uuid": self.author.uuid,
+            "time": iso(self.author.time),
+            "agent_id": self.author.agent_id,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """A file, line by line."""
+
+    file: str
+    lines: tuple[BlamedLine, ...]
+    sessions: tuple[str, ...]
+    """The sessions that changed it."""
+
+    skipped: tuple[Skipped, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """Return it in the shape of `clew blame --json`."""
+        return {"file": self.file, "lines": [line.as_dict() for line in self.lines]}
+
+
+def blame(
+    store: Store,
+    path: str,
+    *,
+    jobs: int | None = None,
+    start: Callable[[int], Callable[[], None]] | None = None,
+) -> Blame:
+    """Tell who wrote each line of a file on disk."""
+    here = Path(path).absolute()
+    if not here.exists():
+        raise UsageError(f"there is no file {path}")
+    held = Content.of(workspace.read(str(here)))
+    names = {os.path.normpath(here), str(here.resolve())}
+    speaking, skipped = _speaking(store, here.name, jobs, start)
+    exact: list[_Told] = []
+    moved: list[_Told] = []
+    for place, (file, beside) in enumerate(speaking):
+        try:
+            session = open_session(file.path)
+            opened = Opened(file, session, beside, False, is_being_written(file, session.fragments))
+            followed = follow_opened(opened)
+            for name in followed.paths:
+                if name in names:
+                    exact += _told(followed, name, place)
+                elif not exact and _is_moved(followed, name, names):
+                    moved += _told(followed, name, place)
+        except ClewError as error:
+            skipped.append(Skipped(file.path, error.message))
+    lines = Lines()
+    sessions: dict[str, None] = {}
+    for one in _in_order(exact or moved):
+        sessions[one.author.session] = None
+        lines.follow(one.version, one.author)
+    authors = lines.now(held)
+    rows = [
+        BlamedLine(n, text, author)
+        for n, (text, author) in enumerate(zip(_rows(held.shown), authors, strict=True), 1)
+    ]
+    return Blame(str(here), tuple(rows), tuple(sessions), tuple(skipped))
+
+
+class Lines:
+    """The lines of a file while it is followed, each with its author."""
+
+    def __init__(self) -> None:
+        self._rows: list[str] = []
+        self._authors: list[Author | None] = []
+
+    def follow(self, version: Version, author: Author) -> None:
+        """Take in a version: what it started from is somebody else's, what is new is its own."""
+        if version.content is None:
+            return
+        if version.before is not None:
+            self._become(version.before, None)
+        elif version.action == "create":
+            self._become(Content(""), None)
+        self._become(version.content, author)
+
+    def now(self, held: Content) -> list[Author | None]:
+        """Return the authors of the lines that the file holds now."""
+        self._become(held, None)
+        return self._authors
+
+    def _become(self, content: Content, author: Author | None) -> None:
+        rows = _rows(content.shown)
+        if rows == self._rows:
+            return
+        authors = [author] * len(rows)
+        for run in same(self._rows, rows):
+            authors[run.after : run.after + run.length] = self._authors[run.before : run.before + run.length]
+        self._rows, self._authors = rows, authors
+
+
+def _rows(text: str) -> list[str]:
+    """Cut a text into lines without their ends: whether the last has one is nobody's doing."""
+    rows = text.split("\n")
+    if not rows[-1]:
+        rows.pop()
+    return rows
+
+
+class _Told(NamedTuple):
+    """A version with its author and its place among those of all sessions."""
+
+    time: int
+    session: int
+    at: int
+    version: Version
+    author: Author
+
+
+def _told(followed: Followed, path: str, place: int) -> Iterator[_Told]:
+    """Give the versions of a file in one session."""
+    prompts = {turn.n: turn.prompt_row for turn in followed.turns}
+    session, name = followed.opened.session, followed.opened.file.id
+    latest = 0
+    for at, version in enumerate(followed.changes(path)):
+        if isinstance(version, Gap):
+            continue
+        row = prompts.get(version.turn)
+        prompt = None if row is None else read(session.entry(row)).words
+        latest = max(latest, version.time or 0)
+        author = Author(name, version.turn, prompt, version.uuid, version.time, version.agent_id)
+        yield _Told(latest, place, at, version, author)
+
+
+def _in_order(told: Iterable[_Told]) -> Iterator[_Told]:
+    """Give the versions of all sessions in the order of their times; a call that several hold counts once."""
+    seen: set[str] = set()
+    for one in sorted(told, key=lambda one: one[:3]):
+        call = one.version.call
+        if call is None or call not in seen:
+            yield one
+        if call is not None:
+            seen.add(call)
+
+
+def _is_moved(followed: Followed, path: str, names: set[str]) -> bool:
+    """Say whether a file may be the same one though its project went elsewhere: folder and name are alike."""
+    inside = relative(path, followed.cwd)
+    return inside != path and "/" in inside and any(name.endswith(f"/{inside}") for name in names)
+
+
+# Which sessions -------------------------------------------------------------------------------------------
+
+
+def _speaking(
+    store: Store, name: str, jobs: int | None, start: Callable[[int], Callable[[], None]] | None
+) -> tuple[list[tuple[SessionFile, tuple[SessionFile, ...]]], list[Skipped]]:
+    """Return the sessions that speak of a file of that name, themselves or by a sub-agent, and those."""
+    listing = store.listing()
+    files = [*listing.sessions, *listing.agents]
+    advance = None if start is None else start(len(files))
+    needle = json.dumps(name, ensure_ascii=False)[1:].encode("utf-8", "surrogateescape")
+    hits = sweep(partial(_speaks_of, needle=needle), files, jobs=jobs, pays=_PAYS, advance=advance)
+    there = {file.path for file, hit in zip(files, hits, strict=True) if hit}
+    agents = group_agents(listing)
+    speaking = [
+        (file, beside)
+        for file in listing.sessions
+        for beside in [agents.of(file)]
+        if file.path in there or any(agent.path in there for agent in beside)
+    ]
+    return speaking, [*listing.skipped]
+
+
+def _speaks_of(file: SessionFile, *, needle: bytes) -> bool:
+    try:
+        with FileSource(file.path) as source:
+            at = 0
+            while at < source.size:
+                if needle in source.read(at, _STEP + len(needle) - 1):
+                    return True
+                at += _STEP
+    except ClewError:
+        return False
+    return False
