@@ -30,6 +30,18 @@ def counting(screen: Screen, label: str = "Reading") -> Generator[Callable[[int]
 
 
 @contextmanager
+def stepping(screen: Screen, label: str, what: str) -> Generator[Callable[[int], Callable[[], None]]]:
+    """Show how many steps of one piece of work are done, as `counting` does for files."""
+    with screen.progress(None, label, what) as progress:
+
+        def start(steps: int) -> Callable[[], None]:
+            progress.total = steps
+            return progress.advance
+
+        yield start
+
+
+@contextmanager
 def measuring(screen: Screen, label: str) -> Generator[Callable[[int], Callable[[int], None]]]:
     """Do so for bytes, in megabytes."""
     with screen.progress(None, label, "MB") as progress:

@@ -1,0 +1,81 @@
+"""`clew blame FILE`: which prompt wrote each line of a file."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from clew.faces.cli import cells, words
+from clew.faces.cli.notices import counting, tell_skipped
+from clew.faces.cli.options import Shared, shared
+from clew.faces.cli.terminal import Part, one_line, span
+
+if TYPE_CHECKING:
+    from clew.actions.blaming import Author, Blame
+    from clew.faces.cli.terminal import Screen
+
+_LEGEND: Final = 40
+_EXAMPLES: Final = """\b
+Examples:
+  clew blame src/app.py
+  clew blame src/app.py --json
+"""
+
+
+@click.command("blame", epilog=_EXAMPLES)
+@click.argument("file", metavar="FILE")
+@shared
+def command(common: Shared, file: str) -> int:
+    """Say for each line of a file which session, turn and prompt wrote it.
+
+    All sessions that changed the file are followed in the order of their times, to what it holds now. A line
+    that no session tells of is left blank: a person, a program or a session that is gone wrote it.
+    """
+    from clew.actions.blaming import blame
+    from clew.actions.stores import open_store
+
+    with counting(common.screen, "Searching") as start:
+        found = blame(open_store(common.roots), file, jobs=common.jobs, start=start)
+    if common.is_data:
+        common.emit(found.as_dict())
+    else:
+        _show(common.screen, found)
+    tell_skipped(common.screen, found.skipped, verbose=common.is_verbose)
+    return 0
+
+
+def _show(screen: Screen, found: Blame) -> None:
+    ids = cells.short_ids(found.sessions, least=8)
+    numbers = len(str(len(found.lines)))
+    turns = max((len(str(line.author.turn)) for line in found.lines if line.author), default=1)
+    room = max((len(ids[name]) for name in found.sessions), default=1)
+    authors: dict[tuple[str, int], Author] = {}
+    rule = "|" if screen.is_ascii else "│"
+    for line in found.lines:
+        author = line.author
+        if author is None:
+            head: list[Part] = [" " * (room + 6 + turns)]
+        else:
+            authors.setdefault((author.session, author.turn), author)
+            head = [span(ids[author.session].ljust(room), "cyan"), f" turn {author.turn:>{turns}}"]
+        text = line.text
+        if screen.width is not None:
+            left = max(10, screen.width - room - turns - numbers - 10)
+            text = cells.cut_end(text.expandtabs(4), left, mark="..." if screen.is_ascii else "…")
+        screen.print(*head, span(f" {line.n:>{numbers}} {rule} ", "dim"), text)
+    if not found.sessions:
+        screen.note("No session in the store changed this file.")
+    elif screen.is_terminal:
+        screen.print()
+        for (session, turn), author in list(authors.items())[:_LEGEND]:
+            _legend(screen, ids[session], turn, author)
+
+
+def _legend(screen: Screen, name: str, turn: int, author: Author) -> None:
+    when = None if author.time is None else datetime.fromtimestamp(author.time / 1000, UTC)
+    start = f"{name} turn {turn}, {words.day(when)}: "
+    left = max(20, (screen.width or 100) - len(start))
+    said = cells.cut_end(one_line(author.prompt or "no prompt"), left)
+    screen.print(span(start, "dim"), said)
