@@ -203,13 +203,14 @@ def _told(followed: Followed, path: str, place: int) -> Iterator[_Told]:
 
 def _in_order(told: Iterable[_Told]) -> Iterator[_Told]:
     """Give the versions of all sessions in the order of their times; a call that several hold counts once."""
-    seen: set[str] = set()
+    seen: set[tuple[str, int | None]] = set()
     for one in sorted(told, key=lambda one: one[:3]):
         call = one.version.call
-        if call is None or call not in seen:
-            yield one
         if call is not None:
-            seen.add(call)
+            if (call, one.version.time) in seen:  # a fork has it too, with the time it had
+                continue
+            seen.add((call, one.version.time))
+        yield one
 
 
 def _is_moved(followed: Followed, path: str, names: set[str]) -> bool:

@@ -68,5 +68,5 @@ def command(common: Shared, session: str, turn: int | None, full_paths: bool) ->
 def _show(screen: Screen, found: Patch) -> None:
     for file in found.files:
         for line in file.patch.decode("utf-8", "replace").removesuffix("\n").split("\n"):
-            style = next((style for start, style in _COLORS.items() if line.startswith(start)), None)
-            screen.print(line if style is None else span(line, style))
+            styles: list[Style] = [style for start, style in _COLORS.items() if line.startswith(start)]
+            screen.print(span(line, *styles[:1]))
