@@ -211,12 +211,17 @@ def truth(text: str) -> tuple[str, int] | None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_every_line_of_thirty_turns_is_given_to_the_turn_that_wrote_it(tmp_path: Path, seed: int) -> None:
+    assert_every_line_is_known(tmp_path, seed)
+
+
+def assert_every_line_is_known(folder: Path, seed: int) -> None:
+    """Two sessions of thirty turns in all change one file, whose lines say themselves who wrote them."""
     random = Random(seed)
     one = signed(random, 20, name="s1", first=b"")
     two = signed(random, 10, name="s2", first=one.files["diary.txt"], start=1e6)
-    home = tmp_path / "work"
-    home.mkdir()
-    root = tmp_path / "store"
+    home = folder / "work"
+    home.mkdir(parents=True)
+    root = folder / "store"
     sessions = {
         name: story.builder.data().replace(HOME.encode(), str(home).encode())
         for name, story in (("s1", one), ("s2", two))

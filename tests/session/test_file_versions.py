@@ -272,6 +272,10 @@ STEPS = st.lists(
 def test_random_edits_are_rebuilt_as_a_simulation_has_them(
     steps: list[tuple[str, str, int]], end: str, first: str
 ) -> None:
+    assert_rebuilt(steps, end, first)
+
+
+def assert_rebuilt(steps: list[tuple[str, str, int]], end: str, first: str) -> None:
     """The truth is what the simulated client holds; what Bash did is seen with the next call."""
     story = Story().prompt()
     data = first.replace("\n", end).encode()
