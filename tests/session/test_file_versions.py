@@ -313,3 +313,24 @@ def assert_rebuilt(steps: list[tuple[str, str, int]], end: str, first: str) -> N
     assert content.shown == story.files["a"].decode().replace("\r\n", "\n")
     if not gaps:
         assert content.data == story.files["a"]
+
+
+def test_hunks_that_show_carriage_returns_tell_line_ends() -> None:
+    """As 1.0.35 and 2.0.42 note a file that Write wrote anew: without what it held, but for the hunks."""
+    story = Story(version="2.0.42")
+    story.files["a"] = b"one\r\ntwo\r\n"
+    story.prompt().read("a")
+    lines = ["-one\r", "-two\r", "+x", "+y"]
+    result = {
+        "type": "update",
+        "filePath": path("a"),
+        "content": "x\ny\n",
+        "structuredPatch": [{"oldStart": 1, "oldLines": 2, "newStart": 1, "newLines": 2, "lines": lines}],
+    }
+    given = {"file_path": path("a"), "content": "x\ny\n"}
+    story.builder.answer(call("w", "Write", given), stop="tool_use").result("w", toolUseResult=result)
+    found, gaps = followed(story)
+    assert last(found) == {path("a"): b"x\r\ny\r\n"}
+    assert found[0].before is not None
+    assert found[0].before.data == b"one\r\ntwo\r\n"
+    assert not gaps

@@ -216,7 +216,11 @@ def _in_order(told: Iterable[_Told]) -> Iterator[_Told]:
 def _is_moved(followed: Followed, path: str, names: set[str]) -> bool:
     """Say whether a file may be the same one though its project went elsewhere: folder and name are alike."""
     inside = relative(path, followed.cwd)
-    return inside != path and "/" in inside and any(name.endswith(f"/{inside}") for name in names)
+    if inside == path or followed.cwd is None:
+        return False
+    project = followed.cwd.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    ends = [f"/{project}/{inside}", *([f"/{inside}"] if "/" in inside else [])]
+    return any(name.endswith(end) for name in names for end in ends)
 
 
 # Which sessions -------------------------------------------------------------------------------------------
