@@ -10,12 +10,13 @@ import json
 import os
 from dataclasses import dataclass
 from functools import partial
+from heapq import merge
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.actions.file_changes import follow_opened
 from clew.actions.passes import sweep
-from clew.actions.reading import Opened, is_being_written
+from clew.actions.reading import OnDemand, Opened, is_being_written
 from clew.errors import ClewError, UsageError
 from clew.format.times import iso
 from clew.session.file_contents import Content
@@ -23,6 +24,7 @@ from clew.session.file_versions import Gap
 from clew.session.inside_paths import relative
 from clew.session.line_diffs import same
 from clew.session.prompts import read
+from clew.session.session import Session
 from clew.store import workspace
 from clew.store.files import Skipped
 from clew.store.heads import group_agents
@@ -109,20 +111,19 @@ def blame(
     held = Content.of(workspace.read(str(here)))
     names = {os.path.normpath(here), str(here.resolve())}
     speaking, skipped = _speaking(store, here.name, jobs, start)
-    exact: list[_Told] = []
-    moved: list[_Told] = []
+    exact: list[Iterator[_Told]] = []
+    moved: list[Iterator[_Told]] = []
     for place, (file, beside) in enumerate(speaking):
         try:
-            session = open_session(file.path)
-            opened = Opened(file, session, beside, False, is_being_written(file, session.fragments))
-            followed = follow_opened(opened)
-            for name in followed.paths:
-                if name in names:
-                    exact += _told(followed, name, place)
-                elif not exact and _is_moved(followed, name, names):
-                    moved += _told(followed, name, place)
+            followed = follow_opened(_opened(file, beside))
         except ClewError as error:
             skipped.append(Skipped(file.path, error.message))
+            continue
+        for name in followed.paths:
+            if name in names:
+                exact.append(_told(followed, name, place, skipped))
+            elif _is_moved(followed, name, names):
+                moved.append(_told(followed, name, place, skipped))
     lines = Lines()
     sessions: dict[str, None] = {}
     for one in _in_order(exact or moved):
@@ -186,25 +187,36 @@ class _Told(NamedTuple):
     author: Author
 
 
-def _told(followed: Followed, path: str, place: int) -> Iterator[_Told]:
-    """Give the versions of a file in one session."""
+def _opened(file: SessionFile, beside: tuple[SessionFile, ...]) -> Opened:
+    """Open a session whose file is open only while it is read: there may be many."""
+    found = open_session(file.path)
+    source = OnDemand(file.path, found.source.size)
+    session = Session(source, found.table, found.fragments, name=found.name)
+    return Opened(file, session, beside, False, is_being_written(file, session.fragments))
+
+
+def _told(followed: Followed, path: str, place: int, skipped: list[Skipped]) -> Iterator[_Told]:
+    """Give the versions of a file in one session, as they are asked for."""
     prompts = {turn.n: turn.prompt_row for turn in followed.turns}
-    session, name = followed.opened.session, followed.opened.file.id
+    session, file = followed.opened.session, followed.opened.file
     latest = 0
-    for at, version in enumerate(followed.changes(path)):
-        if isinstance(version, Gap):
-            continue
-        row = prompts.get(version.turn)
-        prompt = None if row is None else read(session.entry(row)).words
-        latest = max(latest, version.time or 0)
-        author = Author(name, version.turn, prompt, version.uuid, version.time, version.agent_id)
-        yield _Told(latest, place, at, version, author)
+    try:
+        for at, version in enumerate(followed.changes(path)):
+            if isinstance(version, Gap):
+                continue
+            row = prompts.get(version.turn)
+            prompt = None if row is None else read(session.entry(row)).words
+            latest = max(latest, version.time or 0)
+            author = Author(file.id, version.turn, prompt, version.uuid, version.time, version.agent_id)
+            yield _Told(latest, place, at, version, author)
+    except ClewError as error:
+        skipped.append(Skipped(file.path, error.message))
 
 
-def _in_order(told: Iterable[_Told]) -> Iterator[_Told]:
+def _in_order(told: Iterable[Iterator[_Told]]) -> Iterator[_Told]:
     """Give the versions of all sessions in the order of their times; a call that several hold counts once."""
     seen: set[tuple[str, int | None]] = set()
-    for one in sorted(told, key=lambda one: one[:3]):
+    for one in merge(*told, key=lambda one: one[:3]):
         call = one.version.call
         if call is not None:
             if (call, one.version.time) in seen:  # a fork has it too, with the time it had

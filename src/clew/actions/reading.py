@@ -92,7 +92,7 @@ def is_being_written(file: SessionFile, fragments: Sequence[Fragment]) -> bool:
 # Sub-agents -------------------------------------------------------------------------------------------
 
 
-class _OnDemand:
+class OnDemand:
     """The bytes of a file that is opened for each read: there may be more sub-agents than open files."""
 
     def __init__(self, path: str, size: int) -> None:
@@ -100,6 +100,7 @@ class _OnDemand:
         self.size = size
 
     def read(self, offset: int, length: int) -> bytes:
+        """Return the bytes of a part of it, as much as there was when it was first read."""
         with FileSource(self._path) as source:
             return source.read(offset, min(length, max(0, self.size - offset)))
 
@@ -114,7 +115,7 @@ def sub_agents(opened: Opened) -> tuple[Agent, ...]:
             read = open_session(file.path)
         except ClewError:
             continue
-        session = Session(_OnDemand(file.path, read.source.size), read.table, read.fragments, name=read.name)
+        session = Session(OnDemand(file.path, read.source.size), read.table, read.fragments, name=read.name)
         agent_id = file.id.removeprefix("agent-")
         sources.append(Source(agent_id, session, file.path, _meta(file)))
     return agents(opened.session, sources)

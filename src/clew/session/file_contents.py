@@ -45,7 +45,7 @@ class Content:
     @classmethod
     def told(cls, text: str) -> Content:
         """Take a text a session tells; half a character is written as the client does, as U+FFFD."""
-        return cls(_SURROGATES.sub("\ufffd", text))
+        return cls(_SURROGATES.sub("\ufffd", text) if has_halves(text) else text)
 
     @property
     def data(self) -> bytes:
@@ -56,7 +56,7 @@ class Content:
     def shown(self) -> str:
         """The text as the client takes it: plain line ends, U+FFFD for what is no UTF-8."""
         text = self.text
-        if self.encoding == "utf-8" and _SURROGATES.search(text):
+        if self.encoding == "utf-8" and has_halves(text):
             text = self.data.decode("utf-8", "replace")
         return plain(text)
 
@@ -80,7 +80,18 @@ class Content:
 
 def plain(text: str) -> str:
     """Return a text with plain line ends, as the client compares it."""
-    return text.replace("\r\n", "\n")
+    return text.replace("\r\n", "\n") if "\r" in text else text
+
+
+def has_halves(text: str) -> bool:
+    """Say whether there are surrogates in a text; to encode it is quicker than to look for them."""
+    if text.isascii():
+        return False
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def count_lines(text: str) -> int:

@@ -51,7 +51,9 @@ def edited(base: str, pieces: Sequence[Piece], hunks: Sequence[Hunk], *, is_sure
         # Where the client noted hunks that do not fit, the text is another one.
         return told if is_sure or not hunks else None
     # Quotation marks are put as the text has them, and a person may change an edit: only the hunks say so.
-    return told if _untabbed(told) == _untabbed(shown.text) or not shown.is_exact else shown.text
+    if told == shown.text or not shown.is_exact or _untabbed(told) == _untabbed(shown.text):
+        return told
+    return shown.text
 
 
 def replaced(base: str, pieces: Sequence[Piece], *, is_sure: bool = False) -> str | None:
@@ -106,7 +108,7 @@ def patched(base: str, hunks: Sequence[Hunk]) -> Patched | None:
                 return None
     out += lines[done:]
     # A new line among those that begin with tabs may have begun with some as well.
-    return Patched("".join(out), is_exact and not _TABS.search(base))
+    return Patched("".join(out), is_exact and not ("\t" in base and _TABS.search(base)))
 
 
 class Shown(NamedTuple):

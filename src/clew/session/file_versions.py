@@ -294,10 +294,10 @@ def _counted(
 ) -> tuple[int | None, int | None]:
     if is_new:
         return (None, None) if content is None else (count_lines(content.text), 0)
-    if before is not None and content is not None:
-        return counts(before.shown, content.shown)
     if said.hunks:
         return sum(hunk.added for hunk in said.hunks), sum(hunk.removed for hunk in said.hunks)
+    if before is not None and content is not None:
+        return counts(before.shown, content.shown)
     return None, None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from bisect import bisect_left
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, AnyStr, Final, NamedTuple
@@ -30,16 +31,12 @@ class Stretch(NamedTuple):
 
 def cut_lines(text: str) -> list[str]:
     """Cut a text after each newline and nowhere else; the last line may have none."""
-    lines = text.split("\n")
-    last = lines.pop()
-    return [*(line + "\n" for line in lines), *([last] if last else ())]
+    return list(io.StringIO(text, newline="\n"))
 
 
 def cut_bytes(data: bytes) -> list[bytes]:
     """Cut bytes after each newline; the last line may have none."""
-    lines = data.split(b"\n")
-    last = lines.pop()
-    return [*(line + b"\n" for line in lines), *([last] if last else ())]
+    return list(io.BytesIO(data))
 
 
 def same(before: Sequence[AnyStr], after: Sequence[AnyStr]) -> list[Same]:
