@@ -15,6 +15,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PYTHON = sys.executable
 
+FILES = sorted(
+    str(path.relative_to(ROOT))
+    for path in (ROOT / "tests").rglob("test_*.py")
+    if "import examples" in path.read_text(encoding="utf-8")
+)
+"""The tests that try more examples where there is time."""
+
 STEPS: dict[str, list[str]] = {
     "conformance": [
         *(PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance"),
@@ -23,9 +30,16 @@ STEPS: dict[str, list[str]] = {
     "client": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "agent"],
     "live": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "live"],
     "edits": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/edit"],
-    "faults": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance/test_faults.py"],
+    "faults": [
+        *(PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance/test_faults.py"),
+        "tests/store/faults",
+    ],
     "traces": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/trace", "tests/hook"],
     "catalog": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/catalog"],
+    "examples": [
+        *("env", "CLEW_ALL_EXAMPLES=1", PYTHON, "-m", "pytest", "-m", "not soak and not acceptance"),
+        *FILES,
+    ],
     "fuzz": [PYTHON, "-m", "tests.fuzz", "--lines", "2000000", "--seed", "1"],
     "salvage": [PYTHON, "-m", "tests.fuzz.salvage", "--lines", "400000"],
     "memory": [PYTHON, "-m", "bench.run", "--only", "P12"],

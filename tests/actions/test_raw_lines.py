@@ -14,6 +14,7 @@ from clew.actions.raw_lines import LineFinder, RawLine, long_strings
 from clew.catalog.needles import Needle
 from clew.format.lines import split
 from clew.store.source import FileSource
+from tests.examples import examples
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +25,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("lines") / "file.jsonl"
 
 
-@settings(max_examples=800)
+@examples(800)
 @given(
     data=st.text("abA\n", max_size=120),
     spellings=st.lists(st.text("ab", min_size=1, max_size=6), min_size=1, max_size=3),
@@ -78,7 +79,7 @@ def test_a_line_too_long_to_hold_is_named_but_not_held(
     ]
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(
     strings=st.lists(
         st.text(st.sampled_from('a"\\\n/é日🧶\ud83d') | st.characters(), max_size=60), max_size=5

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.generate import Recipe, generate
@@ -24,6 +24,7 @@ from clew.format.records import Record, read
 from clew.store.files import Store
 from clew.tables.texts import texts
 from tests.builder import Builder, call, text, thinking
+from tests.examples import examples
 from tests.faces.stage import write
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _plainly(root: Path, question: Question) -> list[tuple[str, int, str, int]]:
 ODD = 'ab \n"\\/<é日本🧶\u2028K'
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     said=st.lists(st.text(st.sampled_from(ODD), max_size=20), min_size=1, max_size=6),
     wanted=st.text(st.sampled_from(ODD), min_size=1, max_size=3),

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "-home-ada-a/00000001-1111-4111-8111-111111111111.jsonl"
-LONG = lines([number for number in range(4600) if number % 16 not in {10, 11, 12}])
+SMALLER = 8
+"""Files, and what is read at once, are so many times smaller in most cases: the reads are the same."""
+
+
+def undamaged(count: int) -> bytes:
+    return lines([number for number in range(count) if number % 16 not in {10, 11, 12}])
+
+
+LONG = undamaged(4600 // SMALLER)
 """More than is read at once, and without damage."""
 
 
@@ -85,16 +93,38 @@ def rebuilt(tree: Tree) -> dict[str, object]:
 def test_what_is_changed_while_it_is_read_is_read_again(
     tree: Tree, monkeypatch: pytest.MonkeyPatch, moment: int, deed: Callable[[Path], None], *, is_known: bool
 ) -> None:
-    path = tree.write(NAME, LONG + line(2)[:50])
+    monkeypatch.setattr("clew.format.lines._CHUNK", (1 << 20) // SMALLER)
+    monkeypatch.setattr("clew.store.reader._STEP", (1 << 20) // SMALLER)
+    changed_at(tree, monkeypatch, moment, deed, LONG, is_known=is_known)
+
+
+@pytest.mark.parametrize(("moment", "deed", "is_known"), [(2, other_end, False), (4, other_lines, True)])
+def test_so_it_is_with_what_is_really_read_at_once(
+    tree: Tree, monkeypatch: pytest.MonkeyPatch, moment: int, deed: Callable[[Path], None], *, is_known: bool
+) -> None:
+    changed_at(tree, monkeypatch, moment, deed, undamaged(4600), is_known=is_known)
+
+
+def changed_at(
+    tree: Tree,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: int,
+    deed: Callable[[Path], None],
+    long: bytes,
+    *,
+    is_known: bool,
+) -> None:
+    """Change a file before a certain read: in the end all is as if it had been read afterwards."""
+    path = tree.write(NAME, long + line(2)[:50])
     if is_known:
         with opened(tree) as catalog:
             catalog.update(options=Options(jobs=1))
-        tree.append(NAME, line(2)[50:] + LONG + line(5)[:50])
-    real, reads = FileSource.read_once, 0
+        tree.append(NAME, line(2)[50:] + long + line(5)[:50])
+    real, reads, longest = FileSource.read_once, 0, 0
 
     def read(self: FileSource, offset: int, length: int) -> bytes:
-        nonlocal reads
-        reads += 1
+        nonlocal reads, longest
+        reads, longest = reads + 1, max(longest, length)
         if reads == moment:
             deed(path)
             tree.touch(path)
@@ -104,6 +134,7 @@ def test_what_is_changed_while_it_is_read_is_read_again(
     with opened(tree) as catalog:
         update = catalog.update(options=Options(jobs=1))
         monkeypatch.undo()
+        assert longest < len(long)  # never all of it at once
         assert not update.skipped
         with catalog.reading() as database:
             # Nothing of it is damaged at any moment; an unfinished end is another thing.
@@ -118,11 +149,12 @@ def test_a_file_that_cannot_be_read_to_its_end_leaves_nothing_behind(
 ) -> None:
     from clew.errors import UnreadableError
 
-    tree.write(NAME, LONG * 3)
+    long = undamaged(4600)
+    tree.write(NAME, long * 3)
     real = FileSource.read_once
 
     def read(self: FileSource, offset: int, length: int) -> bytes:
-        if offset > len(LONG) * 2:
+        if offset > len(long) * 2:
             raise UnreadableError(self.path, "input/output error")
         return real(self, offset, length)
 

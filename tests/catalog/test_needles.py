@@ -6,10 +6,11 @@ import json
 import re
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from clew.catalog.needles import Needle, for_literal, for_pattern
+from tests.examples import examples
 
 ALPHABET = "abikszKSZ019 _-.,:()/\"\\'<>&+`\n\t\x00\x1b\x7féßſKıİµ–…→日本語検索\u2028\u00ad\ufffd🧶🇯𐐀"
 texts = st.text(st.sampled_from(ALPHABET), max_size=30) | st.text(max_size=30)
@@ -50,7 +51,7 @@ def holds(needle: Needle, raw: bytes) -> bool:
     return any(spelling in (raw.lower() if needle.ignores_case else raw) for spelling in needle.spellings)
 
 
-@settings(max_examples=800)
+@examples(800)
 @given(text=texts, writer=writers(), data=st.data())
 def test_the_needle_of_any_part_of_a_text_is_in_every_spelling_of_it(
     text: str, writer: tuple[str, ...], data: st.DataObject
@@ -62,7 +63,7 @@ def test_the_needle_of_any_part_of_a_text_is_in_every_spelling_of_it(
     assert needle is None or holds(needle, spelled(text, writer))
 
 
-@settings(max_examples=800)
+@examples(800)
 @given(text=texts, writer=writers(), data=st.data())
 def test_it_is_there_in_any_case_too(text: str, writer: tuple[str, ...], data: st.DataObject) -> None:
     assume(text)
@@ -95,7 +96,7 @@ patterns = st.recursive(
 )
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(
     pattern=patterns,
     flags=st.sampled_from([0, re.IGNORECASE, re.DOTALL, re.IGNORECASE | re.ASCII]),

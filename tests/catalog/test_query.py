@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from clew.catalog.query import DEEPEST, parse
 from clew.catalog.tokens import tokens
 from clew.errors import UsageError
 from tests.catalog.full_text import Index
+from tests.examples import examples
 
 WORDS = [
     *(
@@ -57,7 +58,7 @@ def index() -> Index:
     return Index()
 
 
-@settings(max_examples=700)
+@examples(700)
 @given(
     question=questions | st.text(max_size=30), rows=st.lists(st.tuples(texts, texts), min_size=1, max_size=4)
 )
@@ -80,7 +81,7 @@ def test_fts5_takes_any_question_and_answers_as_match_does(
     assert index.find(query.fts(("one",))) == in_one
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(text=st.text(max_size=60) | texts, data=st.data())
 def test_any_words_of_a_text_find_it(index: Index, text: str, data: st.DataObject) -> None:
     found = [*tokens(text)]
@@ -96,7 +97,7 @@ def test_any_words_of_a_text_find_it(index: Index, text: str, data: st.DataObjec
     assert any(begin <= start < stop for begin, stop in ranges)
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(run=st.text(st.sampled_from("日本語検索工具한국어テスト"), min_size=1, max_size=12), data=st.data())
 def test_any_stretch_of_a_run_finds_it_and_no_other_does(run: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(run) - 1))
@@ -109,7 +110,7 @@ def test_any_stretch_of_a_run_finds_it_and_no_other_does(run: str, data: st.Data
     assert (parse(other).match(run) is not None) == (other in run)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(text=st.lists(texts, max_size=4).map(" ".join), padding=st.integers(0, 9000), question=questions)
 def test_where_in_a_long_text_a_word_stands_makes_no_difference(
     text: str, padding: int, question: str
@@ -196,7 +197,7 @@ def test_thousands_of_words_are_no_trouble(index: Index) -> None:
     assert index.find(parse(f"needle -{' -'.join(many.split())}").fts()) == [1]
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(
     levels=st.lists(
         st.sampled_from(

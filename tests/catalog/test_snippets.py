@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.catalog.query import parse
 from clew.catalog.snippets import CUT, snippet
+from tests.examples import examples
 
 TEXT = (
     "The handler had no idempotency key, so a retried webhook was applied twice.\n\n"
@@ -34,7 +35,7 @@ def texts_with_ranges(draw: st.DrawFn) -> tuple[str, list[tuple[int, int]]]:
     return text, list(zip(cuts[::2], cuts[1::2], strict=False))
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(given=texts_with_ranges(), width=st.integers(3, 200))
 def test_a_snippet_is_one_line_of_the_text_that_fits(
     given: tuple[str, list[tuple[int, int]]], width: int
@@ -55,7 +56,7 @@ def test_a_snippet_is_one_line_of_the_text_that_fits(
         last = end
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(given=texts_with_ranges(), width=st.integers(3, 200))
 def test_what_is_marked_was_found(given: tuple[str, list[tuple[int, int]]], width: int) -> None:
     text, ranges = given

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clew.catalog.tokens import LONGEST, Piece, Words, is_spaceless, pieces, prepare, tokens
 from tests.catalog.full_text import Index
+from tests.examples import examples
 
 ALPHABET = (
     "abcXYZ019 \n\t.,-_/\"'()*éÉüßøİıſKÅ\u0301\u0308\u0345→—…🧶🇯🇵①½²"
@@ -24,7 +25,7 @@ def index() -> Index:
     return Index()
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(text=anything)
 @example("abc日本語def")
 @example("e\u0301te\u0301 \u0301x")
@@ -33,7 +34,7 @@ def test_the_words_of_any_text_are_those_that_fts5_keeps(index: Index, text: str
     assert [token.folded for token in tokens(text)] == index.words(text)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(text=anything)
 def test_a_word_stands_where_it_is_said_to_stand(text: str) -> None:
     last = 0
@@ -44,7 +45,7 @@ def test_a_word_stands_where_it_is_said_to_stand(text: str) -> None:
         last = start
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(parts=st.lists(anything, max_size=8), times=st.integers(1, 400))
 def test_a_long_text_cut_into_stretches_has_the_words_of_the_whole(parts: list[str], times: int) -> None:
     text = "".join(parts) * times
@@ -115,7 +116,7 @@ def test_no_letter_of_a_script_without_spaces_is_written_in_two_ways() -> None:
     assert not any(is_spaceless(word) for word in Words(Piece(elsewhere, 0, 0)).folded)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(text=anything, data=st.data())
 def test_the_quick_look_never_misses_a_word(text: str, data: st.DataObject) -> None:
     for piece in pieces(text):

@@ -48,8 +48,18 @@ def check_all(data: bytes) -> None:
     check_only_thinking_went(check_laws(data, lambda session: strip(session, thinking=True)))
 
 
-@pytest.mark.parametrize("seed", range(160))
+@pytest.mark.parametrize("seed", range(64))
 def test_the_laws_hold_for_made_sessions(seed: int) -> None:
+    check_some(seed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(64, 640))
+def test_so_they_do_for_many(seed: int) -> None:
+    check_some(seed)
+
+
+def check_some(seed: int) -> None:
     data = generate(seed).data
     check_all(data)
     if seed % 2 == 0:

@@ -133,8 +133,18 @@ def check(data: bytes, name: str) -> None:
     CHECKS.get(name, check_words_stayed)(edited)
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(60))
 def test_the_laws_hold_for_made_sessions(seed: int) -> None:
+    check_some(seed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(60, 600))
+def test_so_they_do_for_many(seed: int) -> None:
+    check_some(seed)
+
+
+def check_some(seed: int) -> None:
     data = generate(seed).data
     # Each gets some of the options; over all seeds every option meets every feature.
     for at, name in enumerate(OPTIONS):

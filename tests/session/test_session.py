@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import TYPE_CHECKING
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.format import lines
@@ -32,6 +32,7 @@ from clew.session.session import (
     TableBuilder,
     id_hash,
 )
+from tests.examples import examples
 from tests.fuzz.lines import corpus, files
 from tests.fuzz.mutate import damaged_file
 from tests.session.rows import boundary, line, session
@@ -188,7 +189,7 @@ def quickly(data: bytes) -> list[tuple[int | str, ...]]:
     return list(zip(*places, table.uuid, table.parent, table.message, table.time, strict=True))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.integers(0, 1 << 30))
 def test_the_table_of_a_damaged_file_is_what_its_decoded_entries_say(seed: int) -> None:
     data = damaged_file(Random(seed))

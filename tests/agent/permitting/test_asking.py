@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.agent.asking import Answer, Nobody, Question, plain, question, settle
@@ -98,7 +98,14 @@ def test_what_is_shown_has_no_sign_that_a_terminal_would_act_on(text: str) -> No
     assert all(sign == "\n" or sign.isprintable() for sign in plain(text))
 
 
-@given(st.dictionaries(st.text(), st.recursive(st.none() | st.text() | st.floats(), st.lists)))
+@settings(max_examples=30)
+@given(
+    st.dictionaries(
+        st.text(max_size=20),
+        st.recursive(st.none() | st.text(max_size=20) | st.floats(), st.lists, max_leaves=10),
+        max_size=5,
+    )
+)
 def test_any_input_can_be_asked_about(given_input: dict[str, object]) -> None:
     from clew.agent.permissions import Decision
 

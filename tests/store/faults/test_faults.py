@@ -20,7 +20,7 @@ from tests.store.faults.disks import AT_ONCE, ERRORS, CountingDisk, FailingDisk,
 from tests.store.faults.jobs import JOBS, NOW_MS, after, before, old_session, tree
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
 KINDS = tuple(JOBS)
 
@@ -101,10 +101,25 @@ def test_a_job_asks_for_all_that_can_fail(place: Place) -> None:
 @pytest.mark.parametrize("for_ever", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_whatever_fails_leaves_all_or_nothing(place: Place, kind: str, for_ever: bool) -> None:
+    """Every call fails, each with one of the errors."""
+    fail_at_each(place, kind, for_ever, lambda at: [ERRORS[at % len(ERRORS)]])
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("for_ever", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_whatever_fails_with_whatever_error_leaves_all_or_nothing(
+    place: Place, kind: str, for_ever: bool
+) -> None:
+    fail_at_each(place, kind, for_ever, lambda _: ERRORS)
+
+
+def fail_at_each(place: Place, kind: str, for_ever: bool, errors_at: Callable[[int], Sequence[int]]) -> None:
+    """Let each call of a job fail, with these errors one after the other."""
     calls = place.calls(kind)
     failed = done = 0
-    for error in ERRORS:
-        for at in range(len(calls)):
+    for at in range(len(calls)):
+        for error in errors_at(at):
             place.renew()
             disk = FailingDisk(at, error, for_ever=for_ever)
             failure: ClewError | None = None
@@ -129,7 +144,7 @@ def test_whatever_fails_leaves_all_or_nothing(place: Place, kind: str, for_ever:
                     assert seen == before()
             assert disk.failures
             place.retry(kind)
-    assert failed > len(ERRORS) * 20
+    assert failed > len(errors_at(0)) * 20
     assert done
 
 
