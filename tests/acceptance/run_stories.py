@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 FREE = ("--model", MODEL, "--mode", "bypassPermissions")
 NEW = (*FREE, "--session-id", SESSION)
 WAITS = "touch started; for i in $(seq 1200); do [ -e started ] || break; sleep 0.05; done"
-"""A command that runs until somebody takes its file away: one may outlive the run that was killed."""
+"""A command that runs until somebody takes its file away, or ends it."""
 
 
 def bash(name: str, command: str) -> Block:

@@ -21,12 +21,14 @@ from clew.agent.past import messages_to_send
 from clew.agent.standin import Pace, Reply, StandIn, text, tool_use
 from clew.errors import RefusedError, UnknownSessionError, UsageError
 from clew.session.check import check
+from clew.store.growing import Growing
 from clew.store.reader import open_session
+from clew.store.writer import NotWrittenError
 from tests.agent.test_loop import sent
 from tests.agent.told import MODEL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Sequence
 
     from clew.agent.happenings import Happening
     from clew.agent.standin import Block, Scripted
@@ -399,3 +401,33 @@ def test_what_a_sub_agent_may_is_decided_as_for_the_session(house: House) -> Non
     (ended,) = [told for told in inner if isinstance(told, CallEnded)]
     assert ended.outcome.is_error
     assert not (house.work / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("fails_at", "hint"),
+    [
+        (b"", "nothing was changed"),
+        (b'"type":"assistant"', "the session tells what came before, and can be gone on with"),
+        (
+            b'"tool_result"',
+            "the session tells what came before, and can be gone on with; what its calls did stays done",
+        ),
+    ],
+)
+def test_of_a_full_disk_it_is_not_said_that_nothing_was_changed_when_something_was(
+    house: House, monkeypatch: pytest.MonkeyPatch, fails_at: bytes, hint: str
+) -> None:
+    append = Growing.append
+
+    def full(file: Growing, data: Sequence[bytes]) -> None:
+        if any(fails_at in line for line in data):
+            raise NotWrittenError(file.path, "No space left on device")
+        append(file, data)
+
+    monkeypatch.setattr(Growing, "append", full)
+    script = [calling(bash("touch made")), answer()]
+    with StandIn(script, strict=True) as api, house.running(api, allow=("Bash(*)",)) as running:
+        with pytest.raises(NotWrittenError) as caught:
+            running.say("Make it.")
+        assert caught.value.hint == hint
+    assert (house.work / "made").exists() == ("calls" in hint)

@@ -9,7 +9,7 @@ import os
 import platform
 import re
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,7 +25,7 @@ from clew.agent.commands import find as find_commands
 from clew.agent.crew import Crew, Shared
 from clew.agent.door import Door
 from clew.agent.gate import SessionGate
-from clew.agent.happenings import CallReported, Noted
+from clew.agent.happenings import CallBegan, CallReported, InAgent, Noted
 from clew.agent.hooks import Situation
 from clew.agent.instructions import read_instructions
 from clew.agent.keys import base_url, find_key
@@ -39,12 +39,14 @@ from clew.agent.trust import Trust
 from clew.agent.trust import settle as settle_trust
 from clew.errors import UsageError
 from clew.session.eras import MODEL
+from clew.store.growing import PartlyWrittenError
 from clew.store.roots import find_roots
 from clew.store.slugs import folder_name
 from clew.store.state import state_folder
+from clew.store.writer import NotWrittenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from typing import Self
 
     from clew.actions.run_requests import RunRequest
@@ -80,6 +82,7 @@ class Running:
         self._held = ExitStack()
         self._cancel = Cancel()
         self._is_started = False
+        self._has_said = self._has_called = False
         self._queue: list[str] = []
         address = base_url(self._environ) if request.base_url is None else request.base_url
         key = find_key(self._environ)
@@ -227,7 +230,11 @@ class Running:
         begun, submitted = self._begun(), self._submitted(words)
         if submitted is None:
             return None
-        self._write_prompt(words, (*begun, *submitted))
+        with self._truly_told():
+            return self._turn(words, (*begun, *submitted), started)
+
+    def _turn(self, words: str | list[dict[str, Any]], notes: Sequence[str], started: float) -> Ending:
+        self._write_prompt(words, notes)
         try:
             ending = self.crew.loop.turn(cancel=self._cancel)
             more = self._objection(ending, is_again=False)
@@ -255,9 +262,15 @@ class Running:
         """Sum up the conversation, as the person asks for; return about how many tokens are left."""
         loop = self.crew.loop
         self._cancel = Cancel()
-        loop.tokens = self.crew.compactor.compact(
-            model=loop.model, system=(), trigger="manual", tokens=loop.tokens, cancel=self._cancel, more=more
-        )
+        with self._truly_told():
+            loop.tokens = self.crew.compactor.compact(
+                model=loop.model,
+                system=(),
+                trigger="manual",
+                tokens=loop.tokens,
+                cancel=self._cancel,
+                more=more,
+            )
         return loop.tokens
 
     def rewind(self, uuid: str) -> None:
@@ -293,6 +306,7 @@ class Running:
         told += [(f"<system-reminder>\n{note}\n</system-reminder>", True) for note in notes]
         for content, is_note in told:
             self.transcript.prompt(content, permission_mode=self.gate.mode, is_meta=is_note)
+            self._has_said = True
             self.crew.conversation.say(content)
 
     def _objection(self, ending: Ending, *, is_again: bool) -> str | None:
@@ -326,7 +340,23 @@ class Running:
         self.transcript.prompt(words, permission_mode=self.gate.mode)
         return words
 
+    @contextmanager
+    def _truly_told(self) -> Generator[None]:
+        """Say of a session that can no longer be written what is so: what was done before is done."""
+        try:
+            yield
+        except NotWrittenError as error:
+            if self._has_said and not isinstance(error, PartlyWrittenError):
+                error.hint = "the session tells what came before, and can be gone on with"
+            if self._has_called:
+                error.hint = f"{error.hint}; what its calls did stays done"
+            raise
+
     def _hear(self, happening: Happening) -> None:
+        inner = happening
+        while isinstance(inner, InAgent):
+            inner = inner.happening
+        self._has_called = self._has_called or isinstance(inner, CallBegan)
         if self._request.progress_lines and isinstance(happening, CallReported):
             self.transcript.progress(happening.call_id, {"type": "bash_progress", "output": happening.text})
         self._listener(happening)

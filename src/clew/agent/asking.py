@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from clew.agent.rules import Rule, parse_rule
@@ -49,6 +49,12 @@ class Question:
     choices: tuple[Choice, ...]
     rules: tuple[str, ...] = ()
     """The rules that `session` and `rule` would add."""
+
+    call_id: str = ""
+    """The call it is about, as the model named it."""
+
+    given: Mapping[str, object] = field(default_factory=dict[str, object])
+    """The input with which it would be made, be it that a hook changed it. Whoever shows it escapes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +110,15 @@ def unasked(question: Question) -> str:
     )
 
 
-def question(tool_name: str, given: Mapping[str, object], reach: Reach, decision: Decision) -> Question:
+def question(
+    tool_name: str, given: Mapping[str, object], reach: Reach, decision: Decision, *, call_id: str = ""
+) -> Question:
     """Make the question for a call about which it was decided to ask."""
     rules = tuple(one for one in decision.proposals if parse_rule(one) is not None)
     lasting: tuple[Choice, ...] = ("session", "rule") if rules and not decision.is_firm else ()
     what = _what(given, reach)
-    return Question(tool_name, plain(what), plain(decision.reason), ("once", *lasting, "no"), rules)
+    choices: tuple[Choice, ...] = ("once", *lasting, "no")
+    return Question(tool_name, plain(what), plain(decision.reason), choices, rules, call_id, given)
 
 
 def _what(given: Mapping[str, object], reach: Reach) -> str:

@@ -141,7 +141,7 @@ class SessionGate:
     def _asked(
         self, call: Call, tool: Tool, given: Mapping[str, object], work: Work, decision: Decision
     ) -> Verdict:
-        asked = question(call.name, given, tool.reach(given, work), decision)
+        asked = question(call.name, given, tool.reach(given, work), decision, call_id=call.id)
         settled = settle(asked, self._asker.ask(asked, work.cancel))
         work.cancel.check()
         self._learn(settled)

@@ -2,7 +2,8 @@
 
 The command and all it starts are one process group. When the shell ends, when the time is up or when somebody
 asks to stop, what is left of the group is killed. A program that leaves the group on purpose (`setsid`) is
-caught only by the sandbox, whose processes all end with it.
+caught only by the sandbox, whose processes all end with it. When clew itself is killed, the sandbox ends too;
+without one a guard (`shell_guard`) kills the group.
 
 Standard output and standard error are one stream, so that lines stay in the order in which they were written;
 2.1.325 keeps them so too.
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from clew.agent.cancel import Cancel
     from clew.agent.sandbox import Sandbox
+    from clew.agent.shell_guard import Guard
 
 _GRACE: Final = 1.0
 """Seconds between asking a group to end and ending it."""
@@ -98,21 +100,37 @@ def run(
     cancel: Cancel,
     timeout: float | None = None,
     started: Callable[[], None] | None = None,
+    guard: Guard | None = None,
 ) -> Ended:
     """Run a command to its end, feeding what it prints as it comes; `timeout` is in seconds.
 
-    `started` is called once it runs. Raises `NoShellError` when it cannot be started.
+    `started` is called once it runs; `guard` sees to it that without a sandbox, too, the command does not
+    outlive this process. Raises `NoShellError` when it cannot be started.
     """
     with contextlib.ExitStack() as stack:
         said, saying = _pipe(stack)
         told, telling = _pipe(stack)
         waked, waking = _pipe(stack)
-        process = _start(command, telling.number, saying.number, cwd=cwd, environ=environ, sandbox=sandbox)
+        waits, going = _pipe(stack)
+        os.set_blocking(waits.number, True)
+        gate = waits.number if guard is not None and not sandbox.state.is_on else None
+        process = _start(
+            command, telling.number, saying.number, gate, cwd=cwd, environ=environ, sandbox=sandbox
+        )
         group = _Group(process)
+        if guard is not None and gate is not None:
+            stack.callback(guard.forget, process.pid)
         # Whatever happens from here on, also a fault in what is called, the group does not outlive it.
         stack.callback(group.end)
         saying.close()
         telling.close()
+        waits.close()
+        if guard is not None and gate is not None:
+            # It waits until it is watched over: it cannot slip away in between.
+            guard.watch(process.pid)
+            with contextlib.suppress(BrokenPipeError):
+                os.write(going.number, b"\n")
+        going.close()
         stack.callback(cancel.on_ask(waking.wake))
         if started is not None:
             started()
@@ -192,6 +210,7 @@ def _start(
     command: str,
     telling: int,
     saying: int,
+    gate: int | None,
     *,
     cwd: str,
     environ: Mapping[str, str],
@@ -211,13 +230,15 @@ def _start(
         )
     else:
         line = command
+    if gate is not None:
+        line = f"read -r _ || exit 1; exec </dev/null\n{line}"
     argv: Sequence[str] = [program, "-c", line]
     try:
         return subprocess.Popen(  # noqa: S603  # to run what the model asks for is what this is for
             sandbox.wrap(argv, cwd=cwd),
             cwd=cwd,
             env=dict(environ) | {"SHELL": program},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL if gate is None else gate,
             stdout=saying,
             stderr=saying,
             pass_fds=(telling,),

@@ -1,6 +1,7 @@
 """The shells of a session: where commands run, before the model's eyes or in the background.
 
-A command in the background has an id, writes its output to a file, and ends with the session at the latest.
+A command in the background has an id, writes its output to a file, and ends with the session at the latest,
+also when clew is killed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self
 
 from clew.agent.cancel import Cancel
 from clew.agent.sandbox import Sandbox
+from clew.agent.shell_guard import Guard
 from clew.agent.shell_output import MOST_INLINE, Captured, plain
 from clew.agent.shell_run import Ended, NoShellError, environment, run
 
@@ -115,6 +117,7 @@ class Shells:
         self.sandbox = Sandbox.off() if sandbox is None else sandbox
         self._environ = environment(environ)
         self._on_end = ended
+        self._guard = Guard()
         self._lock = threading.Lock()
         self._shells: dict[str, Shell] = {}
         self._is_closed = False
@@ -140,6 +143,7 @@ class Shells:
                 sandbox=self.sandbox,
                 cancel=cancel,
                 timeout=timeout,
+                guard=self._guard,
             )
         finally:
             output.end()
@@ -199,6 +203,7 @@ class Shells:
             shell.cancel.ask()
         for shell in shells:
             self.kill(shell)
+        self._guard.close()
         self.sandbox.close()
 
     def _watch(self, shell: Shell, cwd: str, started: threading.Event) -> None:
@@ -213,6 +218,7 @@ class Shells:
                 sandbox=self.sandbox,
                 cancel=shell.cancel,
                 started=started.set,
+                guard=self._guard,
             )
         except NoShellError as error:
             trouble = str(error)

@@ -94,6 +94,13 @@ def test_quiet_is_quiet(desk: Desk) -> None:
     assert (ran.out, ran.err) == ("Yes.\n", "")
 
 
+def test_options_that_mean_nothing_here_are_taken_but_not_told(desk: Desk, clew: Console) -> None:
+    assert desk.run("--no-index", "--jobs", "2", "Go.", script=[Reply((text("Yes."),))]).out == "Yes.\n"
+    for command, are_told in (("run", False), ("chat", False), ("ls", True)):
+        told = clew(command, "--help").out
+        assert ["--no-index" in told, "--jobs" in told] == [are_told] * 2, command
+
+
 @pytest.mark.parametrize("width", [None, 80])
 def test_nothing_the_model_says_acts_on_the_terminal(desk: Desk, width: int | None) -> None:
     odd = "\x1b[2J\x1b]0;owned\x07 \x9b31m \u202e evil"

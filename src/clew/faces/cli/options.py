@@ -94,3 +94,15 @@ def shared(function: Callable[Concatenate[Shared, P], int | None]) -> Callable[P
         return function(common, *args, **kwargs)
 
     return with_shared
+
+
+def hiding(*names: str) -> Callable[[click.Command], click.Command]:
+    """Leave shared options that mean nothing to a command out of its help; they are still taken."""
+
+    def hide(command: click.Command) -> click.Command:
+        for param in command.params:
+            if isinstance(param, click.Option) and param.name in names:
+                param.hidden = True
+        return command
+
+    return hide

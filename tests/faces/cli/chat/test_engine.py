@@ -140,6 +140,7 @@ def test_a_question_waits_for_its_answer_and_a_stop_is_a_no(tmp_path: Path) -> N
         asked = one.wait_for(lambda it: isinstance(it, Asked))
         assert isinstance(asked.question, Question)
         assert asked.question.what == "touch x"
+        assert (asked.question.call_id, asked.question.given) == ("toolu_1", {"command": "touch x"})
         asked.answer(Answer("once"))
         asked = one.wait_for(lambda it: isinstance(it, Asked))
         assert (tmp_path / "work" / "x").exists()

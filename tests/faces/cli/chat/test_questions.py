@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from clew.agent.asking import Answer, Question
@@ -17,10 +19,8 @@ QUESTION = Question(
 FIRM = Question("Bash", "sudo x", "it may do anything", ("once", "no"))
 
 
-def asking(
-    question: Question | tuple[Grant, ...] = QUESTION, given: dict[str, object] | None = None
-) -> Asking:
-    return Asking(Asked(question), 0.0, given)
+def asking(question: Question | tuple[Grant, ...] = QUESTION) -> Asking:
+    return Asking(Asked(question), 0.0)
 
 
 def press(one: Asking, *keys: str) -> Answer | bool | None:
@@ -38,10 +38,10 @@ def test_what_is_asked_is_shown_whole() -> None:
 
 def test_what_a_file_would_become_is_shown() -> None:
     given: dict[str, object] = {"file_path": "a", "old_string": "one\ntwo", "new_string": "three"}
-    rows = [text_of(row) for row in asking(QUESTION, given).told(40)]
+    rows = [text_of(row) for row in asking(replace(QUESTION, given=given)).told(40)]
     assert rows[3:6] == ["  │ − one", "  │ − two", "  │ + three"]
     many: dict[str, object] = {"content": "\n".join(map(str, range(100)))}
-    rows = [text_of(row) for row in asking(QUESTION, many).told(40)]
+    rows = [text_of(row) for row in asking(replace(QUESTION, given=many)).told(40)]
     assert rows[-2] == "  │ + 88 lines more"
 
 

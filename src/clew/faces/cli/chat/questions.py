@@ -28,10 +28,8 @@ _MOST_CHANGED: Final = 12
 class Asking:
     """A question that is being asked."""
 
-    def __init__(self, asked: Asked, now: float, given: Mapping[str, object] | None = None) -> None:
-        """`given` is the input of the call, from which it is shown what a file would become."""
+    def __init__(self, asked: Asked, now: float) -> None:
         self.asked = asked
-        self._given = given
         self._since = now
         self.words: Editor | None = None
         """What the model is told with a no, while it is typed. It is kept nowhere."""
@@ -46,8 +44,7 @@ class Asking:
         if isinstance(question, Question):
             yield (Span("? ", ("yellow", "bold")), Span(f"May {safe(question.tool)} do this?", ("bold",)))
             yield from _whole(question.what, width)
-            if self._given is not None:
-                yield from changed(self._given, width)
+            yield from changed(question.given, width)
             yield from wrap(
                 (Span(safe(f"because {question.why}"), ("dim",)),), width, first=("  ",), rest=("  ",)
             )

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from clew.agent.asking import Question
 from clew.errors import ClewError
 from clew.faces.cli import words
 from clew.faces.cli.chat import slash
@@ -148,9 +147,7 @@ class Talk:
         return True
 
     def _ask(self, asked: Asked, now: float) -> None:
-        question = asked.question
-        given = self.telling.asked_about(question.tool) if isinstance(question, Question) else None
-        self.asking = Asking(asked, now, given)
+        self.asking = Asking(asked, now)
         self.stays += self.telling.rows([*self.asking.told(self.telling.width)], "question")
 
     def _ended(self, done: Ended) -> None:

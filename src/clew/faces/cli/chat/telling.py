@@ -26,7 +26,7 @@ from clew.faces.cli.terminal import Span, one_line
 from clew.format.entry import as_mapping
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from clew.agent.happenings import Happening
     from clew.faces.cli.chat.calls import Call
@@ -197,11 +197,6 @@ class Telling:
         if is_interrupted:
             rows += self._add("rule", [(Span("── interrupted ──", ("yellow",)),)])
         return rows
-
-    def asked_about(self, tool: str) -> Mapping[str, object] | None:
-        """Return the input of the call that a question is about: the first of that tool that has not run."""
-        waiting = (one for one in self._calls.values() if not one.is_begun and not one.is_done)
-        return next((one.given for one in waiting if one.name == tool), None)
 
     def prompt(self, text: str) -> list[Row]:
         """Draw what the person said."""

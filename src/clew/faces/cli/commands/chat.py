@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from clew.errors import UsageError
-from clew.faces.cli.options import Shared, shared
+from clew.faces.cli.options import Shared, hiding, shared
 from clew.faces.cli.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ Examples:
 """
 
 
+@hiding("no_index", "jobs")
 @click.command("chat", epilog=_EXAMPLES)
 @shared
 @run_options

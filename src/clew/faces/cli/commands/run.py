@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 import click
 
 from clew.errors import ClewError, UsageError
-from clew.faces.cli.options import Shared, shared
+from clew.faces.cli.options import Shared, hiding, shared
 from clew.faces.cli.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ Examples:
 _INTERRUPTED: Final = 130
 
 
+@hiding("no_index", "jobs")
 @click.command("run", epilog=_EXAMPLES)
 @click.argument("prompt", required=False)
 @click.option(
