@@ -6,8 +6,6 @@ What happens is told to a listener; questions go to an asker. Nothing is printed
 from __future__ import annotations
 
 import os
-import platform
-import re
 import time
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
@@ -16,6 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from clew.actions.opening import find_file
+from clew.actions.run_beginnings import (
+    checked_id,
+    config_folder,
+    git_branch,
+    mode_of,
+    platform_words,
+    with_options,
+    working_folder,
+)
 from clew.actions.run_tools import make_tools
 from clew.actions.stores import open_store
 from clew.agent.agent_kinds import BUILT_IN
@@ -29,19 +36,14 @@ from clew.agent.happenings import CallBegan, CallReported, InAgent, Noted
 from clew.agent.hooks import Situation
 from clew.agent.instructions import read_instructions
 from clew.agent.keys import base_url, find_key
-from clew.agent.permissions import MODES
-from clew.agent.rules import parse_rule
 from clew.agent.seen import Seen
 from clew.agent.settings import load
 from clew.agent.system_prompt import Surroundings
 from clew.agent.transcript import Transcript, now_ms
 from clew.agent.trust import Trust
 from clew.agent.trust import settle as settle_trust
-from clew.errors import UsageError
 from clew.session.eras import MODEL
 from clew.store.growing import PartlyWrittenError
-from clew.store.roots import find_roots
-from clew.store.slugs import folder_name
 from clew.store.state import state_folder
 from clew.store.writer import NotWrittenError
 
@@ -54,11 +56,10 @@ if TYPE_CHECKING:
     from clew.agent.happenings import Happening, Listener
     from clew.agent.loop import Ending
     from clew.agent.sandbox import State
-    from clew.agent.settings import Counted, Grant
+    from clew.agent.settings import Grant
     from clew.agent.side import SideTranscript
     from clew.store.files import SessionFile
 
-_UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
 _BLOCKED: Final = "a hook of yours blocked the prompt"
 
 
@@ -105,9 +106,9 @@ class Running:
         ask_trust: Callable[[Sequence[Grant]], bool] | None,
     ) -> None:
         self._held.callback(door.close)
-        config = _config_folder(request, self._environ)
+        config = config_folder(request, self._environ)
         file = None if request.resume is None else find_file(open_store(request.roots), request.resume)
-        cwd = _working_folder(request, file)
+        cwd = working_folder(request, file)
         self._project = Path(cwd)
         self.transcript = self._held.enter_context(self._transcript(request, config, file, cwd))
         past = self.transcript.past
@@ -125,13 +126,13 @@ class Running:
         model = request.model or (past.model if past else None) or counted.model
         self.budget = Budget(max_cost=request.max_cost, max_turns=request.max_turns)
         self.gate = SessionGate(
-            _with_options(counted, request),
+            with_options(counted, request),
             asker=asker,
             listener=self._listener,
             situation=self._situation,
             project=self._project,
             trust=trust,
-            mode=_mode(request, past.permission_mode if past else None, counted),
+            mode=mode_of(request, past.permission_mode if past else None, counted),
             readable=tuple(request.folders),
             protected=(config, str(state_folder(self._environ))),
             environ=self._environ,
@@ -159,7 +160,7 @@ class Running:
         self.tools = tuple(made.tools)
         """The names of the tools the model has."""
         self.commands = find_commands(Path(config), self._project)
-        branch = _git_branch(self._project)
+        branch = git_branch(self._project)
         shared = Shared(
             door,
             self.transcript,
@@ -170,7 +171,7 @@ class Running:
             BUILT_IN,
             lambda: Surroundings(
                 self.transcript.cwd,
-                _platform(),
+                platform_words(),
                 datetime.now().astimezone().date().isoformat(),
                 branch,
                 made.sandbox.words,
@@ -189,12 +190,12 @@ class Running:
         options: dict[str, Any] = {
             "ids": lambda: str(uuid4()),
             "clock": now_ms,
-            "git_branch": _git_branch(Path(cwd)),
+            "git_branch": git_branch(Path(cwd)),
             "entrypoint": "cli" if request.is_interactive else "sdk-cli",
             "state": state_folder(self._environ),
         }
         if file is None:
-            return Transcript.begin(config, cwd, session_id=_checked_id(request.session_id), **options)
+            return Transcript.begin(config, cwd, session_id=checked_id(request.session_id), **options)
         return Transcript.resume(
             file.path,
             cwd=cwd,
@@ -376,73 +377,3 @@ class Running:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _config_folder(request: RunRequest, environ: Mapping[str, str]) -> str:
-    """Return the folder in which a new session is kept."""
-    roots = find_roots([str(root) for root in request.roots], environ=environ)
-    return (roots.found or roots.looked_in)[0]
-
-
-def _working_folder(request: RunRequest, file: SessionFile | None) -> str:
-    """Return where a session works: where it did, if the person does not fork it to where they are."""
-    here = os.path.realpath(request.cwd)
-    if file is None or request.fork or Path(file.path).parent.name == folder_name(here):
-        return here
-    from clew.agent.past import Past
-
-    there = Past.read(file.path).cwd
-    if there is not None and Path(there).is_dir():
-        return os.path.realpath(there)
-    raise UsageError(
-        f"the session works in {there or 'a folder it does not name'}, which is not there",
-        hint="--fork goes on with a copy in this folder; clew mv moves sessions to where their project went",
-    )
-
-
-def _checked_id(given: str | None) -> str | None:
-    """Return the id for a new session; it becomes the name of a file, and the client takes up no other."""
-    if given is None or _UUID.fullmatch(given):
-        return given
-    raise UsageError(f"{given!r} is no id for a session", hint=f"an id looks like {uuid4()}")
-
-
-def _mode(request: RunRequest, before: str | None, counted: Counted) -> str:
-    """Return what may be done without asking. A session never brings back the mode that allows everything."""
-    if request.permission_mode is not None:
-        return request.permission_mode
-    # Other programs write modes of their own.
-    return counted.mode if before not in MODES or before == "bypassPermissions" else before
-
-
-def _with_options(counted: Counted, request: RunRequest) -> Counted:
-    """Add the rules that the person gave with the command."""
-    from dataclasses import replace
-
-    made: dict[str, tuple[Any, ...]] = {"allow": counted.rules.allow, "deny": counted.rules.deny}
-    for kind, texts in (("allow", request.allow), ("deny", request.deny)):
-        for text in texts:
-            rule = parse_rule(text, origin="the command line")
-            if rule is None:
-                raise UsageError(f"{text!r} is no rule", hint="a rule looks like Bash(npm test:*) or Edit")
-            made[kind] = (*made[kind], rule)
-    rules = replace(counted.rules, allow=made["allow"], deny=made["deny"])
-    return replace(counted, rules=rules, folders=(*counted.folders, *request.folders))
-
-
-def _git_branch(folder: Path) -> str | None:
-    """Return the branch that is checked out, without starting git."""
-    for place in (folder, *folder.parents):
-        head = place / ".git"
-        try:
-            if head.is_file():  # a work tree elsewhere
-                head = Path(place, head.read_text(encoding="utf-8").partition("gitdir:")[2].strip())
-            text = (head / "HEAD").read_text(encoding="utf-8").strip()
-        except (OSError, UnicodeDecodeError):
-            continue
-        return text.removeprefix("ref: refs/heads/") if text.startswith("ref: ") else "HEAD"
-    return None
-
-
-def _platform() -> str:
-    return f"{platform.system()} {platform.release()}"
