@@ -12,6 +12,7 @@ from clew.agent.tools import quotes, texts
 from clew.agent.tools.hunks import hunks
 from clew.agent.tools.inputs import Given
 from clew.agent.tools.outcomes import size_words
+from clew.agent.tools.pieces import replaced
 from clew.agent.tools.texts import Text
 
 
@@ -139,3 +140,19 @@ def test_flags_are_taken_as_models_write_them(value: object, flag: bool | None) 
     given_ = Given("Tool", {"a": value}, _SCHEMA)
     assert given_.flag("a") is bool(flag)
     assert (given_.refusal is None) == (flag is not None)
+
+
+@pytest.mark.parametrize(
+    ("whole", "old", "every", "left"),
+    [
+        ("a\nb\nc\n", "b", False, "a\nc\n"),
+        ("a\r\nb\r\nc\r\n", "b", False, "a\r\nc\r\n"),
+        ("a\nb\nc", "c", False, "a\nb\n"),
+        ("a\nb c\n", "b ", False, "a\nc\n"),
+        ("a\nb\nc\n", "b\n", False, "a\nc\n"),
+        ("x\nx y\nx\n", "x", True, "x y\n"),
+    ],
+)
+def test_what_is_taken_out_takes_its_line_end_along(whole: str, old: str, every: bool, left: str) -> None:
+    """As the client does; of several pieces those stay that have something else behind them."""
+    assert replaced(Text(whole), old, "", every=every).text.whole == left

@@ -42,7 +42,7 @@ def replaced(text: Text, old: str, new: str, *, every: bool = False) -> Replaced
     found, new = _found(text.plain, old, new)
     if found is None:
         raise MismatchError(f"String to replace not found in file.\nString: {old}")
-    starts = list(_starts(text.plain, found))
+    starts, length = list(_starts(text.plain, found)), len(found)
     if len(starts) > 1 and not every:
         raise MismatchError(
             f"Found {len(starts)} matches of the string to replace, but replace_all is false. To replace all "
@@ -50,7 +50,11 @@ def replaced(text: Text, old: str, new: str, *, every: bool = False) -> Replaced
             "context to "
             f"uniquely identify the instance.\nString: {old}"
         )
-    return Replaced(text.with_whole(_put(text, starts, len(found), new)), found, len(starts))
+    if not new and not found.endswith("\n") and f"{found}\n" in text.plain:
+        # As the client does it: what is taken out takes its line end along. Of several pieces those without
+        # one stay.
+        starts, length = list(_starts(text.plain, f"{found}\n")), length + 1
+    return Replaced(text.with_whole(_put(text, starts, length, new)), found, len(starts))
 
 
 def _found(plain: str, old: str, new: str) -> tuple[str | None, str]:
