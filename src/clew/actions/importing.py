@@ -128,7 +128,6 @@ class _Work:
         self.new: list[NewFile] = []
         self.there: list[str] = []
         self._counts = Counts()
-        self._is_mapped = False
         self._plan()
 
     def _pairs(self) -> list[tuple[str, str]]:
@@ -164,7 +163,7 @@ class _Work:
     def outcome(self, path: str) -> Imported:
         """Return what came of it, as long as nothing is written."""
         notes = [*self.notes]
-        if self._landing.folders and not self._is_mapped:
+        if self._landing.folders and not self._landing.as_new and not self._counts.patched:
             notes.append("No line tells of a folder that is said to be elsewhere.")
         if self.cwd is not None and not os.path.isdir(self.cwd):  # noqa: PTH112
             notes.append(f"There is no folder {self.cwd} here; --to DIR lets it belong to one that is.")
@@ -221,9 +220,7 @@ class _Work:
         session = self._main if is_main else open_session(self._stage.path(file.place))
         if not self._folders.pairs:
             return FilePlan(session, file.place)
-        changes = map_folders(session, self._folders)
-        self._is_mapped |= bool(changes)
-        return changes.plan(file.place)
+        return map_folders(session, self._folders, file.place)
 
     def _pieces(self, file: ArchivedFile) -> Iterator[bytes]:
         plan = self._plan_of(file)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from clew.edit.changes import Changes
 from clew.edit.move import REASON, moved_path
+from clew.edit.plan import KEEP, FilePlan, Patch
 from clew.format.patch import replace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from clew.edit.plan import Step
     from clew.session.session import Session
 
 
@@ -44,15 +45,22 @@ def _mark(folder: str) -> str:
     return "\\" if "\\" in folder and "/" not in folder else "/"
 
 
-def map_folders(session: Session, folders: Folders) -> Changes:
-    """Let the lines of a session tell of their folders as they are called here."""
-    changes = Changes(session)
-    for row in range(len(session)):
+def map_folders(session: Session, folders: Folders, target: str) -> FilePlan:
+    """Let the lines of a session tell of their folders as they are called here.
+
+    Nothing is remembered of any line: a session may have millions, and every one tells of its folder.
+    """
+
+    def decide(row: int) -> Step:
         place = session.entry(row).text("cwd")
         mapped = None if place is None else folders.mapped(place)
-        if mapped is not None and mapped != place:
-            changes.change(row, _told(mapped), REASON)
-    return changes
+        if mapped is None or mapped == place:
+            return KEEP
+        table = session.table
+        raw = session.source.read(table.offset[row], table.length[row])
+        return Patch(replace(raw, ("cwd",), mapped), REASON)
+
+    return FilePlan(session, target, decide=decide)
 
 
 def first_folder(session: Session) -> str | None:
@@ -62,7 +70,3 @@ def first_folder(session: Session) -> str | None:
         if place is not None:
             return place
     return None
-
-
-def _told(place: str) -> Callable[[bytes], bytes]:
-    return lambda raw: replace(raw, ("cwd",), place)
