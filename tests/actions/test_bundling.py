@@ -9,6 +9,7 @@ import os
 import re
 import shutil
 import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -45,7 +46,8 @@ def wish(state: Path, **other: Any) -> Wish:
 
 def packed(root: Path, name: str, state: Path, *, redact: bool = False, **other: Any) -> bytes:
     out = io.BytesIO()
-    bundle(Store.at([str(root)]), name, out, now_ms=NOW, state=state, redact=redact, **other)
+    options: dict[str, Any] = {"now_ms": NOW, **other}
+    bundle(Store.at([str(root)]), name, out, state=state, redact=redact, **options)
     return out.getvalue()
 
 
@@ -65,8 +67,8 @@ def aged(folder: Path) -> None:
     """Give every file a time of its own, in the last days."""
     for number, path in enumerate(sorted(folder.rglob("*"))):
         if path.is_file():
-            time = (NOW - number * 1_000_000) * 1_000_000 + number
-            os.utime(path, ns=(time, time))
+            then = (NOW - number * 1_000_000) * 1_000_000 + number
+            os.utime(path, ns=(then, then))
             path.chmod(0o600)
 
 
@@ -466,8 +468,8 @@ def test_of_a_session_that_is_being_written_the_whole_lines_are_taken(tmp_path: 
     whole = Builder(ONE).user("hello").answer(text("hi")).data()
     main = put(tmp_path / "a" / "projects" / "-p" / f"{ONE}.jsonl", whole + b'{"type":"us')
     for age, expected in ((5, whole), (5000, whole + b'{"type":"us')):
-        time = NOW / 1000 - age
-        os.utime(main, (time, time))
+        then = NOW / 1000 - age
+        os.utime(main, (then, then))
         data = packed(tmp_path / "a", ONE, tmp_path / "s", redact=redact)
         assert listed(data)[f"projects/-p/{ONE}.jsonl"] == expected
 
@@ -486,7 +488,10 @@ def test_a_session_that_grows_all_the_time_is_a_sound_prefix(tmp_path: Path) -> 
     thread.start()
     try:
         taken_ = [
-            listed(packed(tmp_path / "a", ONE, tmp_path / "s"))[f"projects/-p/{ONE}.jsonl"] for _ in range(8)
+            listed(packed(tmp_path / "a", ONE, tmp_path / "s", now_ms=int(time.time() * 1000)))[
+                f"projects/-p/{ONE}.jsonl"
+            ]
+            for _ in range(8)
         ]
     finally:
         stop.set()
