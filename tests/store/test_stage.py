@@ -91,3 +91,16 @@ def test_a_folder_that_cannot_be_removed_is_passed_over(tmp_path: Path) -> None:
     with staging(tmp_path, disk=stuck) as stage:
         assert stage.folder.endswith("1")
     (tmp_path / "incoming" / "0" / "x").rmdir()
+
+
+def test_the_state_folder_that_is_made_for_it_lasts(tmp_path: Path) -> None:
+    """The journal comes to lie in it: if its name were lost in a power cut, so would be the journal."""
+    synced: list[str] = []
+
+    class Listening(CountingDisk):
+        def sync_folder(self, path: str) -> None:
+            synced.append(path)
+
+    with staging(tmp_path / "far" / "state", disk=Listening()):
+        pass
+    assert {str(tmp_path), str(tmp_path / "far"), str(tmp_path / "far" / "state")} <= {*synced}

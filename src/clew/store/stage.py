@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from clew.store.disk import DISK
 from clew.store.locks import BusyError, hold
 from clew.store.source import reason
-from clew.store.state import missing_folders
+from clew.store.state import make_private, missing_folders
 from clew.store.writer import NotWrittenError
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def staging(state: Path, *, disk: Disk = DISK) -> Generator[Stage]:
     """Give a folder that is empty, and remove it in the end with all that is in it."""
     parent = str(state / _PARENT)
     try:
-        for folder in missing_folders(parent):
-            disk.make_folder(folder)
+        # Its own name must last: the journal comes to lie beside it, and would be lost with the state folder.
+        make_private(state / _PARENT, disk)
         names = os.listdir(parent)  # noqa: PTH208
     except OSError as error:
         raise NotWrittenError(parent, reason(error)) from error
