@@ -176,3 +176,11 @@ def test_what_is_not_wanted_is_gone_or_said_to_be_there(tmp_path: Path) -> None:
     assert drop(str(path), disk=CountingDisk())
     assert drop(str(path), disk=CountingDisk())
     assert not path.exists()
+
+
+def test_a_file_may_have_another_time_and_other_rights(tmp_path: Path) -> None:
+    then = 1_700_000_000_123_456_789
+    path = tmp_path / "x"
+    found = prepare(str(path), [b"one"], target=str(path), mode=0o640, mtime_ns=then)
+    assert found.mtime_ns == path.stat().st_mtime_ns == then
+    assert path.stat().st_mode & 0o777 == 0o640

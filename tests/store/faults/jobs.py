@@ -63,7 +63,9 @@ def new_job(root: Path) -> Job:
                 str(root / "new" / "tool-results" / "r.txt"),
                 copied(str(root / "old" / "tool-results" / "r.txt")),
             ),
-            NewFile(str(root / "new" / "subagents" / "agent-a.jsonl"), pieces(AGENT)),
+            NewFile(
+                str(root / "new" / "subagents" / "agent-a.jsonl"), pieces(AGENT), mtime_ns=NOW_MS * 1_000_000
+            ),
             NewFile(str(main), pieces(MAIN)),
         ),
     )

@@ -92,6 +92,7 @@ def test_a_job_asks_for_all_that_can_fail(place: Place) -> None:
     new, in_place, moved = (place.calls(kind) for kind in KINDS)
     assert set(new) == {
         "create", "write", "sync", "link", "unlink", "replace", "make_folder", "sync_folder", "open_lock",
+        "set_time",
     }  # fmt: skip
     assert set(moved) >= set(in_place) | {"link", "replace", "make_private", "make_folder"}
     assert new.count("link") == 3
