@@ -108,6 +108,11 @@ def sub_agents(opened: Opened) -> tuple[Agent, ...]:
     """Return the sub-agents of a session under the calls that started them; unreadable files are left out."""
     if not opened.agent_files and not any(flags & SIDECHAIN for flags in opened.session.table.flags):
         return ()
+    return agents(opened.session, agent_sources(opened))
+
+
+def agent_sources(opened: Opened) -> list[Source]:
+    """Return the files of a session's sub-agents, read; those that cannot be are left out."""
     sources: list[Source] = []
     for file in opened.agent_files:
         try:
@@ -117,7 +122,7 @@ def sub_agents(opened: Opened) -> tuple[Agent, ...]:
         session = Session(_OnDemand(file.path, read.source.size), read.table, read.fragments, name=read.name)
         agent_id = file.id.removeprefix("agent-")
         sources.append(Source(agent_id, session, file.path, _meta(file)))
-    return agents(opened.session, sources)
+    return sources
 
 
 def _meta(file: SessionFile) -> Mapping[str, object]:
