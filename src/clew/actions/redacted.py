@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from clew.actions.reading import agent_sources
-from clew.edit.known_secrets import Secrets
 from clew.edit.overlay import Overlay
 from clew.edit.redact import gather, redact
 from clew.edit.secret_cleaner import Cleaner
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from clew.actions.reading import Opened
+    from clew.edit.known_secrets import Secrets
     from clew.edit.secret_forms import Spans
     from clew.session.subagents import Agent
 

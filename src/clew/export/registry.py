@@ -155,27 +155,40 @@ OWN: Final = (
         _from("atif"),
         is_one_way=True,
     ),
-    Exporter(
-        "parquet",
-        "the tables of clew sql, a Parquet file each; needs the extra parquet",
-        ".zip",
-        "application/zip",
-        _from("parquet"),
-        is_text=False,
+)
+"""Ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """A format that is made of the files or of the tables, not of what a session says: by an action."""
+
+    name: str
+    help: str
+    suffix: str
+    redacts: bool = False
+
+
+ELSEWHERE: Final = (
+    Elsewhere("parquet", "the tables of clew sql, a Parquet file each; needs the extra parquet", ""),
+    Elsewhere(
+        "bundle", "everything that belongs to a session in one file, for clew import", ".clew", redacts=True
     ),
 )
-"""Ours. `bundle` is none of them: it packs files, and is `actions.bundling`."""
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all exporters; none is imported for it."""
-    own = tuple(exporter.name for exporter in OWN)
+    """Return the names of all formats; none is imported for it."""
+    own = tuple(one.name for one in (*OWN, *ELSEWHERE))
     return (*own, *(name for name in _offered() if name not in own))
 
 
 def exporters() -> Iterator[Exporter]:
     """Give all exporters; those of others that cannot be imported are left out."""
+    others = {one.name for one in ELSEWHERE}
     for name in names():
+        if name in others:
+            continue
         try:
             yield find(name)
         except UsageError:
