@@ -12,6 +12,7 @@ from clew.export import md_escape as gate
 from clew.export.facts import SILENT, agent_line, facts, image_line, turn_facts
 from clew.export.md_answer import answer
 from clew.view import parts, words
+from clew.view.texts import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from clew.export.options import Options
     from clew.export.story import Story
     from clew.view.timeline import TurnView
+
+_TITLE: Final = 90
+"""As much of a prompt as stands in the heading of its turn."""
 
 _DEEPEST: Final = 24
 """How deep sub-agents are told within each other."""
@@ -35,7 +39,7 @@ def write(story: Story, options: Options) -> Iterator[bytes]:
     """Give the document."""
     for block in _Document(story, options).blocks():
         yield f"{block}\n\n".encode()
-    yield f"*Exported by clew {gate.line(story.version)}*\n".encode()
+    yield f"*Exported by clew {gate.inline(story.version)}*\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +50,8 @@ class _Document:
     def blocks(self) -> Iterator[str]:
         """Give its blocks, between which there are blank lines."""
         story = self.story
-        yield f"# {gate.line(story.head.title) or '(no title)'}"
-        yield "\n".join(f"- **{name}:** {gate.line(value)}" for name, value in facts(story))
+        yield f"# {gate.inline(story.head.title) or '(no title)'}"
+        yield "\n".join(f"- **{name}:** {gate.inline(value)}" for name, value in facts(story))
         is_empty = True
         for turn in story.turns():
             is_empty = False
@@ -57,11 +61,11 @@ class _Document:
 
     def _turn(self, turn: TurnView) -> Iterator[str]:
         head = turn.head
-        title = gate.line(head.title)
+        title = gate.inline(one_line(head.title, longest=_TITLE))
         yield f'<a id="turn-{head.n}"></a>'
         yield f"## {head.n}. {title}".rstrip() if head.n else "## Before the first prompt"
         if told := turn_facts(head):
-            yield f"*{gate.line(told)}*"
+            yield f"*{gate.inline(told)}*"
         yield from self._flows(turn, 0)
 
     def _flows(self, turn: TurnView, depth: int) -> Iterator[str]:
@@ -84,20 +88,20 @@ class _Document:
                 yield from self._call(flow, depth)
             case parts.Note(text):
                 if not flow.is_meta:
-                    yield f"*{gate.line(text)}*"
+                    yield f"*{gate.inline(text)}*"
                     yield from _parts(flow.parts)
                     yield from self._agents(flow.agents, depth)
             case parts.Rule(text):
-                yield f"---\n\n*{gate.line(text)}*"
+                yield f"---\n\n*{gate.inline(text)}*"
                 yield from _parts(flow.parts)
             case parts.Notice():
                 yield from _notice(flow)
 
     def _call(self, call: parts.Call, depth: int) -> Iterator[str]:
-        told = [f"{_MARKS[call.state]} **{gate.line(call.tool)}**"]
+        told = [f"{_MARKS[call.state]} **{gate.inline(call.tool)}**"]
         if argument := gate.code(call.argument):
             told.append(argument)
-        outcome = [gate.line(call.outcome)] if call.outcome else []
+        outcome = [gate.inline(call.outcome)] if call.outcome else []
         if call.duration_ms is not None:
             outcome.append(words.duration(call.duration_ms))
         yield " ".join(told) + (f" · {' · '.join(outcome)}" if outcome else "")
@@ -110,7 +114,7 @@ class _Document:
             return
         for agent in agents:
             if depth >= _DEEPEST:
-                yield f"*{gate.line(agent_line(agent))}*"
+                yield f"*{gate.inline(agent_line(agent))}*"
                 continue
             yield f"<details><summary>{gate.label(agent_line(agent))}</summary>"
             for turn in self.story.agent_turns(agent.agent_id):
@@ -160,11 +164,11 @@ def _part(part: parts.Part, depth: int = 0) -> Iterator[str]:
             if rows or part.head:
                 yield _table(part.head, rows)
         case parts.Image():
-            yield f"*{gate.line(image_line(part))}*"
+            yield f"*{gate.inline(image_line(part))}*"
         case parts.Notice():
             yield from _notice(part)
         case parts.Todos(items):
-            yield "\n".join(f"- {_TODOS[one.state]} {gate.line(one.text)}" for one in items)
+            yield "\n".join(f"- {_TODOS[one.state]} {gate.inline(one.text)}" for one in items)
         case parts.Section(title):
             if depth < _DEEPEST:
                 yield from _folded(title, _parts(part.parts, depth + 1), is_open=part.is_open)
@@ -203,6 +207,6 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _notice(notice: parts.Notice) -> Iterator[str]:
     where = f" (line {notice.line:,})" if notice.line is not None else ""
-    yield f"> **{notice.level}:** {gate.line(notice.text)}{where}"
+    yield f"> **{notice.level}:** {gate.inline(notice.text)}{where}"
     if notice.detail:
         yield from _folded("Detail", [gate.fence(notice.detail)])

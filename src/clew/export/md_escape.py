@@ -24,8 +24,13 @@ _LANGUAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_+#.-]{0,30}")
 
 
 def line(text: str) -> str:
-    """Return a text on one line, as text."""
+    """Return a text on one line, as text, to begin a line with."""
     return _escaped(on_one_line(text))
+
+
+def inline(text: str) -> str:
+    """Return a text on one line, as text, behind something else."""
+    return _signs(on_one_line(text))
 
 
 def lines(text: str) -> list[str]:
@@ -65,7 +70,7 @@ def fence(text: str, language: str | None = None) -> str:
 
 def cell(text: str) -> str:
     """Return a text for a cell of a table."""
-    return "<br>".join(line(one) for one in text.strip("\n").split("\n"))
+    return "<br>".join(inline(one) for one in text.strip("\n").split("\n"))
 
 
 def label(text: str) -> str:
@@ -89,4 +94,8 @@ def _escaped(text: str) -> str:
         sign = text[start.end()] if start.group().isdigit() else start.group()
         head = f"{start.group() if start.group().isdigit() else ''}\\{sign}"
         text = text[start.end() + start.group().isdigit() :]
-    return head + _SIGNS.sub(lambda found: f"\\{found.group()}", text)
+    return head + _signs(text)
+
+
+def _signs(text: str) -> str:
+    return _SIGNS.sub(lambda found: f"\\{found.group()}", text)

@@ -22,11 +22,11 @@ def write_index(sessions: Sequence[Listed], /, *, version: str) -> Iterator[byte
     for one in sessions:
         head = one.head
         when = (iso(head.started) or words.UNKNOWN)[:10]
-        title = gate.line(head.title) or "(no title)"
+        title = gate.inline(head.title) or "(no title)"
         gone = " *(its session is gone)*" if one.is_gone else ""
-        project = gate.line(head.project or "")
-        cost = gate.line(words.money(head.work.cost_usd))
+        project = gate.inline(head.project or "")
+        cost = gate.inline(words.money(head.work.cost_usd))
         yield (
             f"| {when} | [{title}]({quote(one.name)}){gone} | {project} | {head.turns:,} | {cost} |\n"
         ).encode()
-    yield f"\n*Exported by clew {gate.line(version)}*\n".encode()
+    yield f"\n*Exported by clew {gate.inline(version)}*\n".encode()

@@ -137,6 +137,18 @@ class _Channel:
         except OSError as error:
             self._fail(error)
 
+    def write_bytes(self, data: bytes) -> None:
+        """Write bytes as they are, where the stream takes them."""
+        below = getattr(self.stream, "buffer", None)
+        if below is None:
+            self.write(data.decode("utf-8", "replace"))
+            return
+        try:
+            self.stream.flush()
+            below.write(data)
+        except OSError as error:
+            self._fail(error)
+
     def flush(self) -> None:
         try:
             self.stream.flush()
@@ -238,6 +250,16 @@ class Screen:
         """Write a JSON document (or a line of NDJSON) to standard output, escaped where it would act."""
         self._erase()
         self._out.write(json_safe(document.rstrip("\n")) + "\n")
+
+    def document(self, pieces: Iterable[bytes]) -> None:
+        """Write a whole document in UTF-8: to a terminal through the gate, anywhere else as it is."""
+        self._erase()
+        decode = codecs.getincrementaldecoder("utf-8")("replace").decode
+        for piece in pieces:
+            if self._out.is_terminal:
+                self._out.write(self._out.render([decode(piece)]))
+            else:
+                self._out.write_bytes(piece)
 
     def note(self, *parts: Part) -> None:
         """Tell the person something that is not data, on standard error; silent with `-q`."""
