@@ -38,7 +38,7 @@ class Written(NamedTuple):
 class _Output(Draft):
     """A draft that may take the place of a file."""
 
-    def replace(self, name: str) -> None:
+    def take_place(self, name: str) -> None:
         """Put it in the place of what goes by that name, when all of it is on the disk."""
         target = os.path.join(self._folder, name)  # noqa: PTH118
         try:
@@ -75,7 +75,7 @@ def write_output(path: str, pieces: Iterable[bytes], *, replace: bool = False, d
         output.drop()
         raise
     if replace:
-        output.replace(name)
+        output.take_place(name)
     else:
         try:
             output.finish(name)

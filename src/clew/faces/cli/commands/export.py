@@ -233,7 +233,7 @@ def _one_out(common: Shared, name: str, wish: Wish) -> int:
 
 def _told(wish: Wish, size: int, redacted: int) -> str:
     if wish.key is None:
-        secrets = "secrets are in it as they were: --redact takes them out"
+        secrets = "secrets, if there are any, are still in it: --redact takes them out"
     else:
         secrets = (
             f"{words.count(redacted, 'secret')} taken out" if redacted else "no secrets were found in it"
