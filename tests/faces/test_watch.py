@@ -218,7 +218,6 @@ def test_everything_else_that_is_written_is_told_in_a_line_or_left_out() -> None
         "thinking  Hm.",
         "",
         "✓ Bash    ls · 2 lines · 1.0s",
-        "    command: ls",
         "    a",
         "    b",
     ]

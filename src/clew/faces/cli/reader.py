@@ -122,6 +122,8 @@ class Reader:
             self._print(Span(f"· {', '.join(map(one_line, head.marks))}", ("yellow",)))
         else:
             self.rule(*heading)
+        moment = local(head.started)
+        self._day = self._day if moment is None else moment.date().isoformat()
         is_answered = self.flow(view.flow())
         said = {
             "incomplete": "the turn was not finished" if is_answered else "no answer came",
@@ -138,7 +140,6 @@ class Reader:
         if moment is not None:
             day = moment.date().isoformat()
             facts.append([f"{moment:%H:%M}" if day == self._day else f"{day} {moment:%H:%M}"])
-            self._day = day if not marks else self._day
         if work.duration_ms is not None:
             facts.append([("≈" if work.is_estimated else "") + words.duration(work.duration_ms)])
         if work.calls:
