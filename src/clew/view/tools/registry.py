@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 GROUP: Final = "clew.tool_displays"
 
-_MODULES: Final[Mapping[str, str]] = {
+TOOLS: Final[Mapping[str, str]] = {
     "Agent": "agent",
     "AskUserQuestion": "ask_user_question",
     "Bash": "bash",
@@ -49,7 +49,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "web_fetch": "web_fetch",
     "web_search": "web_search",
 }
-"""The module of each tool clew knows, in this package; each has a function `show`."""
+"""The module of each tool that clew knows, in this package; each has a function `show`."""
 
 _MCP: Final = "mcp__"
 
@@ -77,7 +77,7 @@ def display_of(name: str) -> Display:
             return _own("mcp")
     if found is not None:
         return _loaded(found)
-    module = _MODULES.get(name)
+    module = TOOLS.get(name)
     return plainly if module is None else _own(module)
 
 
