@@ -54,11 +54,8 @@ def said(record: dict[str, Any]) -> Iterator[str]:
             yield block["thinking"]
         elif block.get("type") == "tool_result":
             inner: Any = block.get("content")
-            yield from (
-                [inner]
-                if isinstance(inner, str)
-                else [one["text"] for one in inner or [] if one.get("type") == "text"]
-            )
+            listed = [{"type": "text", "text": inner}] if isinstance(inner, str) else inner
+            yield from (one["text"] for one in listed or [] if one.get("type") == "text")
 
 
 def called(record: dict[str, Any]) -> Iterator[str]:
