@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from clew.format import fields
+from clew.format import fields, results
 from clew.format.blocks import Text, blocks, text_of
 from clew.session.prompts import Prompt, read
 from clew.view import words
+from clew.view.languages import language_of
 from clew.view.parts import Code, Markdown, Note, Part, Rule, Section
 from clew.view.parts import Text as Words
-from clew.view.prompts import added, handed_over
+from clew.view.prompts import added, handed_over, left_over
 from clew.view.texts import one_line, pretty
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ PRINTED: Final = "printed"
 
 _SUMMARY: Final = re.compile(r"<summary>(.{1,2000}?)</summary>", re.DOTALL)
 _TAG: Final = re.compile(r"</?[a-z-]{1,40}>")
+_LONG: Final = 200
 _QUIET: Final = frozenset(
     {
         "attachment/queued_command",
@@ -59,24 +61,28 @@ def _input(entry: Entry, said: Prompt) -> tuple[str, tuple[Part, ...], bool] | N
     """Return the words, the parts, and whether it was meant for the model alone."""
     match said.kind:
         case "local_command":
-            return said.words, (*_tagged(entry, said), *_output(said)), False
+            return said.words, (*_tagged(entry, said), *_output(said), *left_over(entry, said)), False
         case "command_output" | "bash_output":
-            printed = _output(said) or _spoken(entry)
+            printed = (*_output(said), *left_over(entry, said))
             return (PRINTED, printed, False) if printed else None
         case "bash_input":
-            return f"!{said.words}", (), False
+            return f"!{said.words}", tuple(left_over(entry, said)), False
         case "memory":
-            return f"# {said.words}", (), False
+            return f"# {said.words}", tuple(left_over(entry, said)), False
         case "task_notification":
             news = " ".join(tag.text for tag in said.tags)
-            return news_words(news), _all_tags(said), False
+            return news_words(news), as_it_came(*_spoken(entry)), False
         case "agent_message":
-            return "a message from another agent", _all_tags(said), False
+            return "a message from another agent", (*_all_tags(said), *left_over(entry, said)), False
         case "compact_summary":
             return SUMMARY, (Markdown(text_of(blocks(entry.content))),), False
         case "skill":
             name = said.command.name if said.command else ""
-            return f"skill {one_line(name, longest=100)}".rstrip(), tuple(added(entry)), False
+            return (
+                f"skill {one_line(name, longest=100)}".rstrip(),
+                (*added(entry), *left_over(entry, said)),
+                False,
+            )
         case "caveat":
             return "caveat", _spoken(entry), True
         case _:
@@ -155,7 +161,13 @@ def _name(kind: str) -> str:
 
 def _rest(said: str) -> tuple[Part, ...]:
     """Return the whole of what does not fit on a line."""
-    return (Words(said, is_muted=True),) if "\n" in said.strip() or len(said) > 200 else ()
+    is_long = "\n" in said.strip() or len(said) > _LONG
+    return as_it_came(Words(said, is_muted=True)) if is_long else ()
+
+
+def as_it_came(*parts: Part) -> tuple[Part, ...]:
+    """Return the whole of what a note says in a few words, folded."""
+    return (Section("as it came", parts),) if parts else ()
 
 
 def _error(entry: Entry) -> str:
@@ -198,7 +210,12 @@ def _attachment(entry: Entry, kind: str, time: int | None) -> Note | None:
     name = _name(kind)
     if kind == "attachment/file":
         path = fields.string(kept, "displayPath") or fields.string(kept, "filename") or ""
-        return Note(one_line(f"file {path}"), (_as_json(kept),), uuid=entry.uuid, time=time)
+        return Note(
+            one_line(f"file {path}"),
+            (Section(path or "file", (_file(kept, path),)),),
+            uuid=entry.uuid,
+            time=time,
+        )
     if kind.startswith("attachment/hook_"):
         hook = fields.string(kept, "hookName") or fields.string(kept, "hookEvent") or ""
         said = (
@@ -207,7 +224,19 @@ def _attachment(entry: Entry, kind: str, time: int | None) -> Note | None:
         is_error = "error" in kind
         inner = (Code(said, stream="err" if is_error else "out"),) if said and said.strip() else ()
         return Note(one_line(f"{name} {hook}"), inner, uuid=entry.uuid, time=time, is_meta=not is_error)
-    return Note(f"told to the model: {name}", (_as_json(kept),), uuid=entry.uuid, time=time, is_meta=True)
+    plain = {key for key in kept if key not in {"type", "content", "text"}}
+    said = fields.string(kept, "content") or fields.string(kept, "text")
+    inner = Words(said, is_muted=True) if said and not plain else _as_json(kept)
+    return Note(f"told to the model: {name}", (inner,), uuid=entry.uuid, time=time, is_meta=True)
+
+
+def _file(kept: Mapping[str, object], path: str) -> Part:
+    """Return a file that was handed to the model, in the shape that Read gives one."""
+    found = results.Read(kept.get("content"))
+    text = found.content if found.content is not None else fields.string(kept, "content")
+    if text is None:
+        return _as_json(kept)
+    return Code(text, language=language_of(path), path=path or None, first_line=found.start_line)
 
 
 def _as_json(value: Mapping[str, object]) -> Part:
