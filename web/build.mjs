@@ -1,6 +1,6 @@
 // Makes the one script and the one style sheet that every page carries, always the same bytes.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
 
 const out = process.argv[2] ?? "../src/clew/assets";
@@ -33,7 +33,8 @@ const script = `${out}/reader.js`;
 const made = readFileSync(script, "utf8").replaceAll("<!--", "\\x3C!--").replace(/<(\/?script)/gi, "\\x3C$1");
 
 // The licences of what is carried, once, in front of it.
+const licence = (name) => ["LICENSE", "LICENSE.txt", "LICENSE-MIT.txt"].map((file) => `node_modules/${name}/${file}`).find((path) => existsSync(path));
 const carried = ["preact", "markdown-it", "linkify-it", "mdurl", "uc.micro", "entities", "punycode.js"];
-const notices = carried.map((name) => `${name}\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}`).join("\n\n");
+const notices = carried.map((name) => `${name}\n${readFileSync(licence(name), "utf8").trim()}`).join("\n\n");
 writeFileSync(`${out}/NOTICE.txt`, `Carried in reader.js:\n\n${notices}\n`);
 writeFileSync(script, `/* clew reader. Carries ${carried.join(", ")}: licences in clew/assets/NOTICE.txt of the package clew. */\n${made}`);
