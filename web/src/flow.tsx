@@ -185,14 +185,16 @@ class AgentTurns extends Component<{ agent: Agent; host: AgentHost }> {
 
 function NoteView({ flow, host, id }: ItemOptions<Note>) {
   const parts = flow.parts ?? [];
-  const isOpen = host.isOpen(id, host.level === 4);
-  if (parts.length === 0) return <Item id={id} kind="aside"><p class="noteline">{visible(flow.text)}</p></Item>;
+  const isOpen = host.isOpen(id, host.level === 4 && !flow.is_meta);
+  const agents = (flow.agents ?? []).map((agent) => <AgentView agent={agent} host={host} key={agent.agent_id} />);
+  if (parts.length === 0) return <Item id={id} kind="aside"><p class="noteline">{visible(flow.text)}</p>{agents}</Item>;
   return (
     <Item id={id} kind="aside">
-      <button type="button" class="noteline" aria-expanded={isOpen} onClick={(event) => host.toggle(id, host.level === 4, event.currentTarget)}>
+      <button type="button" class="noteline" aria-expanded={isOpen} onClick={(event) => host.toggle(id, host.level === 4 && !flow.is_meta, event.currentTarget)}>
         <Icon name="chevron" /><span>{visible(flow.text)}</span>
       </button>
       {isOpen && <div class="notebody"><Parts parts={parts} place={{ folds: host, key: id }} /></div>}
+      {agents}
     </Item>
   );
 }

@@ -98,6 +98,9 @@ class Frame extends Component<FrameOptions, FrameState> {
         this.later();
       },
       () => {
+        // What was taken out is known at the end of the file.
+        const end = block<{ redacted?: Record<string, number> }>("end");
+        if (end?.redacted) this.props.facts.redacted = end.redacted;
         this.setState({ isComplete: true });
         this.later();
       },

@@ -166,6 +166,10 @@ export interface Note {
   kind: "note";
   text: string;
   parts?: Part[];
+  uuid?: string | null;
+  time?: number | null;
+  is_meta?: boolean;
+  agents?: Agent[];
 }
 
 /** A line across: from here on things are different. */

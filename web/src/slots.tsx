@@ -78,16 +78,17 @@ function ChunkView({ slot, flows }: { slot: Slot; flows: Flow[] }) {
   const { host } = list;
   const head = chunk.first === 0 ? (chunk.head ?? host.headOf(chunk.agent, chunk.turn)) : null;
   const work = head ? <WorkLine work={head.work} key="work" /> : null;
-  const startsWithPrompt = flows[0]?.kind === "prompt";
+  // The work line stands under the prompt; a rule or a notice may be above that.
+  const prompt = flows.findIndex((flow) => flow.kind === "prompt");
   return (
     <>
       {head && <TurnTop head={head} agent={chunk.agent} key="head" />}
-      {!startsWithPrompt && work}
+      {prompt < 0 && work}
       {flows.map((flow, at) => {
         const key = slot.key(at);
         if (!slot.isShown(at)) return null;
         const drawn = <FlowView key={key} flow={flow} host={host} id={key} />;
-        return at === 0 && startsWithPrompt && work ? [drawn, work] : drawn;
+        return at === prompt && work ? [drawn, work] : drawn;
       })}
     </>
   );
@@ -100,7 +101,7 @@ const STATUS: Record<string, string> = {
 export function TurnTop({ head, agent }: { head: TurnHead; agent: string }) {
   const words = [STATUS[head.status], ...(head.marks ?? [])].filter(Boolean);
   const key = turnKey(agent, head.n);
-  const number = <a class="turnnumber" href={`#${key}`}>{head.n > 0 ? `Turn ${head.n}` : "Other sub-agents"}</a>;
+  const number = <a class="turnnumber" href={`#${key}`}>{head.n > 0 ? `Turn ${head.n}` : "Before the first prompt"}</a>;
   const rest = (
     <>
       {typeof head.started === "number" && <time dateTime={iso(head.started)}>{clock(head.started)}</time>}
@@ -135,7 +136,7 @@ export class SlotList {
       section = document.createElement("section");
       section.className = "turn";
       section.id = turnKey(this.agent, chunk.turn);
-      section.setAttribute("aria-label", chunk.turn > 0 ? `Turn ${chunk.turn}` : "Other sub-agents");
+      section.setAttribute("aria-label", chunk.turn > 0 ? `Turn ${chunk.turn}` : "Before the first prompt");
       this.sections.set(chunk.turn, section);
       this.firsts.set(chunk.turn, slot);
       this.element.append(section);
