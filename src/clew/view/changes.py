@@ -8,6 +8,8 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final
 
+import orjson
+
 from clew.format import fields, results
 from clew.view.parts import Diff, Hunk
 from clew.view.texts import relative
@@ -24,6 +26,7 @@ _MOST_LINES: Final = 400
 """As many lines on each side are compared; of more all are taken to have changed."""
 
 _CONTEXT: Final = 3
+_LONGEST_NOTEBOOK: Final = 4 << 20
 
 
 def change(asked: Asked) -> Diff | None:
@@ -63,16 +66,34 @@ def _pieces(asked: Asked) -> Iterator[tuple[str, str]]:
             if content is not None:
                 yield "", content
         case "NotebookEdit":
-            # What stood in the cell before is not told but by the whole notebook.
-            source = fields.string(asked.given, "new_source")
-            if source is not None and fields.string(asked.given, "edit_mode") != "delete":
-                yield "", source
+            mode = fields.string(asked.given, "edit_mode")
+            source = fields.string(asked.given, "new_source") or ""
+            before = "" if mode == "insert" else _cell_before(asked)
+            if before or source:
+                yield before, "" if mode == "delete" else source
         case _:
             several = fields.mappings(asked.given, "edits")
             for one in several or (asked.given,):
                 old, new = fields.string(one, "old_string"), fields.string(one, "new_string")
                 if old is not None or new is not None:
                     yield old or "", new or ""
+
+
+def _cell_before(asked: Asked) -> str:
+    """Return what stood in a notebook's cell; only the whole notebook, as the client keeps it, tells."""
+    found = asked.structured
+    whole = found.original if isinstance(found, results.NotebookEdit) else None
+    name = fields.string(asked.given, "cell_id")
+    if not whole or not name or len(whole) > _LONGEST_NOTEBOOK:
+        return ""
+    try:
+        notebook = fields.as_mapping(orjson.loads(whole.encode("utf-8", "replace")))
+    except orjson.JSONDecodeError:
+        return ""
+    for cell in fields.mappings(notebook or {}, "cells"):
+        if fields.string(cell, "id") == name:
+            return fields.string(cell, "source") or "".join(fields.strings(cell, "source"))
+    return ""
 
 
 def _kept(path: str, hunks: Sequence[results.Hunk]) -> Diff:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from clew.format import fields
+from clew.format import fields, results
 from clew.format.blocks import Text, blocks, text_of
 from clew.session.prompts import Prompt, read
 from clew.view import words
+from clew.view.languages import language_of
 from clew.view.parts import Code, Markdown, Note, Part, Rule, Section
 from clew.view.parts import Text as Words
 from clew.view.prompts import added, handed_over
@@ -198,7 +199,7 @@ def _attachment(entry: Entry, kind: str, time: int | None) -> Note | None:
     name = _name(kind)
     if kind == "attachment/file":
         path = fields.string(kept, "displayPath") or fields.string(kept, "filename") or ""
-        return Note(one_line(f"file {path}"), (_as_json(kept),), uuid=entry.uuid, time=time)
+        return Note(one_line(f"file {path}"), (_file(kept, path),), uuid=entry.uuid, time=time)
     if kind.startswith("attachment/hook_"):
         hook = fields.string(kept, "hookName") or fields.string(kept, "hookEvent") or ""
         said = (
@@ -208,6 +209,15 @@ def _attachment(entry: Entry, kind: str, time: int | None) -> Note | None:
         inner = (Code(said, stream="err" if is_error else "out"),) if said and said.strip() else ()
         return Note(one_line(f"{name} {hook}"), inner, uuid=entry.uuid, time=time, is_meta=not is_error)
     return Note(f"told to the model: {name}", (_as_json(kept),), uuid=entry.uuid, time=time, is_meta=True)
+
+
+def _file(kept: Mapping[str, object], path: str) -> Part:
+    """Return a file that was handed to the model, in the shape that Read gives one."""
+    found = results.Read(kept.get("content"))
+    text = found.content if found.content is not None else fields.string(kept, "content")
+    if text is None:
+        return _as_json(kept)
+    return Code(text, language=language_of(path), path=path or None, first_line=found.start_line)
 
 
 def _as_json(value: Mapping[str, object]) -> Part:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 from typing import Final
 
+import orjson
+
 from clew.view.words import count
 
 LONGEST: Final = 2000
@@ -16,7 +18,7 @@ LONGEST: Final = 2000
 TITLE: Final = 200
 """The most characters of a prompt that name its turn."""
 
-_DEEPEST_JSON: Final = 1 << 20
+_LONGEST_JSON: Final = 1 << 20
 """The most characters of a value that nobody knows which are shown."""
 
 
@@ -62,10 +64,17 @@ def first_sentence(text: str, *, longest: int = 200) -> str:
 def pretty(value: object) -> str:
     """Return a decoded value as JSON on several lines; never fails, whatever it holds."""
     try:
-        text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+        text = orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+    except (TypeError, RecursionError):
+        # Half of a surrogate pair, a number beyond 64 bits, or nested deeper than that goes.
+        text = _slowly(value)
+    if len(text) <= _LONGEST_JSON:
+        return text
+    return f"{text[:_LONGEST_JSON]}\n… {len(text):,} characters in all"
+
+
+def _slowly(value: object) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=2, default=str)
     except (ValueError, RecursionError):
-        # A value nested deeper than Python follows.
-        text = "(nested too deep to be shown)"
-    return (
-        text if len(text) <= _DEEPEST_JSON else f"{text[:_DEEPEST_JSON]}\n… {len(text):,} characters in all"
-    )
+        return "(nested too deep to be shown)"

@@ -20,7 +20,35 @@ if TYPE_CHECKING:
 
 GROUP: Final = "clew.tool_displays"
 
-_MODULES: Final[Mapping[str, str]] = {}
+_MODULES: Final[Mapping[str, str]] = {
+    "Agent": "agent",
+    "AskUserQuestion": "ask_user_question",
+    "Bash": "bash",
+    "BashOutput": "bash_output",
+    "Edit": "edit",
+    "ExitPlanMode": "exit_plan_mode",
+    "Glob": "glob",
+    "Grep": "grep",
+    "KillShell": "kill_shell",
+    "MultiEdit": "multi_edit",
+    "NotebookEdit": "notebook_edit",
+    "Read": "read",
+    "Skill": "skill",
+    "Task": "agent",
+    "TaskCreate": "tasks",
+    "TaskGet": "tasks",
+    "TaskList": "tasks",
+    "TaskOutput": "bash_output",
+    "TaskStop": "kill_shell",
+    "TaskUpdate": "tasks",
+    "TodoRead": "todo_write",
+    "TodoWrite": "todo_write",
+    "WebFetch": "web_fetch",
+    "WebSearch": "web_search",
+    "Write": "write",
+    "web_fetch": "web_fetch",
+    "web_search": "web_search",
+}
 """The module of each tool clew knows, in this package; each has a function `show`."""
 
 _MCP: Final = "mcp__"
@@ -46,7 +74,7 @@ def display_of(name: str) -> Display:
         server = name.split("__")[1]
         found = _others().get(f"{_MCP}{server}__*")
         if found is None:
-            return _own("mcp") if "mcp" in _MODULES.values() else plainly
+            return _own("mcp")
     if found is not None:
         return _loaded(found)
     module = _MODULES.get(name)
