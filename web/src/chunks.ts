@@ -3,7 +3,7 @@
 import type { Level } from "./folds";
 import type { Flow, TurnHead } from "./parts";
 
-export type Letter = "p" | "a" | "A" | "t" | "c" | "x" | "n" | "r" | "w";
+export type Letter = "p" | "a" | "A" | "t" | "c" | "x" | "n" | "m" | "r" | "w";
 
 /** One item of a chunk as far as it is known without reading it. */
 export interface Mark {
@@ -29,7 +29,8 @@ export interface Chunk {
 
 /** Which items a level shows; what a search asked for is shown at every level. */
 export function isShown(letter: Letter, level: Level): boolean {
-  if (level >= 3) return true;
+  // What the client told the model alone is for those who want everything.
+  if (level >= 3) return level === 4 || letter !== "m";
   if (letter === "p" || letter === "A" || letter === "r" || letter === "w") return true;
   return level === 2 && letter === "a";
 }

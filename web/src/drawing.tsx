@@ -130,7 +130,8 @@ const SIGNS: Record<string, IconName> = { info: "info", warning: "warning", erro
 export function NoticeView({ notice, place }: { notice: Notice; place: Place }) {
   const { folds, key } = place;
   const level = notice.level ?? "info";
-  const where = [
+  const isSaid = notice.line ? notice.text.includes(`line ${notice.line}`) || notice.text.includes(`lines ${notice.line}`) : false;
+  const where = isSaid ? [] : [
     notice.line ? `line ${count(notice.line)}` : "",
     typeof notice.offset === "number" ? `byte ${count(notice.offset)}` : "",
     notice.length ? bytes(notice.length) : "",

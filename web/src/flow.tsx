@@ -12,6 +12,8 @@ import { WorkLine } from "./workline";
 
 /** Who draws the turns of a sub-agent into a place, and stops. */
 export interface AgentHost extends Folds {
+  /** Whether answers come from more than one model, so that each has to name its own. */
+  readonly namesModels: boolean;
   mountAgent(agent: Agent, into: HTMLElement): () => void;
 }
 
@@ -78,7 +80,7 @@ function PromptView({ flow, host, id }: ItemOptions<Prompt>) {
 
 function AnswerView({ flow, host, id }: ItemOptions<Answer>) {
   const kind = `answer${flow.is_last ? " is-last" : ""}${flow.is_error ? " is-error" : ""}`;
-  const label = <>{flow.is_error ? "API error" : "Answer"}{flow.model && <Isolated class="model" text={flow.model} />}</>;
+  const label = <>{flow.is_error ? "API error" : "Answer"}{flow.model && host.namesModels && <Isolated class="model" text={flow.model} />}</>;
   return <Item id={id} kind={kind} label={label} time={flow.time}><Parts parts={flow.parts} place={{ folds: host, key: id }} cut="none" /></Item>;
 }
 
@@ -112,7 +114,7 @@ function CallView({ flow, host, id }: ItemOptions<Call>) {
       <span class="tool"><Isolated text={flow.tool} /></span>
       <span class="argument"><bdi>{visible(flow.argument)}</bdi></span>
       <span class="outcome">
-        {flow.outcome && <span class="how">{visible(flow.outcome)}</span>}
+        {flow.outcome && <span class="how"><Outcome text={flow.outcome} /></span>}
         {typeof flow.duration_ms === "number" && <span class="took">{span(flow.duration_ms)}</span>}
       </span>
     </>
@@ -135,6 +137,12 @@ function CallView({ flow, host, id }: ItemOptions<Call>) {
       {agents.map((agent) => <AgentView agent={agent} host={host} key={agent.agent_id} />)}
     </Item>
   );
+}
+
+/** `+5 −3` in the colours of change; any other words as they are. */
+function Outcome({ text }: { text: string }) {
+  const found = /^\+([\d,]+) [−-]([\d,]+)$/.exec(text);
+  return found ? <><span class="plus">+{found[1]}</span> <span class="minus">−{found[2]}</span></> : <>{visible(text)}</>;
 }
 
 export function agentKey(agentId: string): string {

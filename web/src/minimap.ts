@@ -5,7 +5,7 @@ import type { Reader } from "./reader";
 
 const WIDTH = 14;
 
-const COLOURS: Record<Letter, string> = { p: "--user", a: "--text-3", A: "--text-2", t: "--think", c: "--line", x: "--err", n: "--line", r: "--warn", w: "--warn" };
+const COLOURS: Record<Letter, string> = { p: "--user", a: "--text-3", A: "--text-2", t: "--think", c: "--line", x: "--err", n: "--line", m: "--line", r: "--warn", w: "--warn" };
 
 export class Minimap {
   readonly element = document.createElement("div");
@@ -54,8 +54,13 @@ export class Minimap {
   }
 
   private draw(): void {
-    const height = this.element.clientHeight;
-    if (height === 0) return;
+    const room = this.element.parentElement?.clientHeight ?? 0;
+    if (room === 0) return;
+    const { slots } = this.reader.list;
+    const total = slots.reduce((sum, slot) => sum + slot.height, 0) || 1;
+    // A short session is a short picture: a twelfth of its height, as far as there is room.
+    const height = Math.min(room - 24, Math.max(24, Math.round(total / 12)));
+    this.element.style.height = `${height}px`;
     const scale = devicePixelRatio || 1;
     this.canvas.width = WIDTH * scale;
     this.canvas.height = height * scale;
@@ -64,19 +69,17 @@ export class Minimap {
     paint.scale(scale, scale);
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => style.getPropertyValue(name).trim();
-    const { slots } = this.reader.list;
-    const total = slots.reduce((sum, slot) => sum + slot.height, 0) || 1;
     const hits = new Set(this.hits());
     const found: number[] = [];
     const failed: number[] = [];
     let y = 0;
     let last = -1;
     for (const slot of slots) {
-      const room = (slot.height / total) * height;
+      const share = (slot.height / total) * height;
       const { marks } = slot.chunk;
       const lines = marks.reduce((sum, mark) => sum + Math.min(mark.lines, 30), 0) || 1;
       marks.forEach((mark, at) => {
-        const size = (Math.min(mark.lines, 30) / lines) * room;
+        const size = (Math.min(mark.lines, 30) / lines) * share;
         if (mark.letter === "x") failed.push(y);
         if (hits.size > 0 && hits.has(slot.key(at))) found.push(y);
         // Many items share a pixel in a long session; prompts always get theirs.

@@ -71,7 +71,7 @@ class Frame extends Component<FrameOptions, FrameState> {
   override componentDidMount(): void {
     document.documentElement.dataset["theme"] = this.state.theme;
     const root = this.root as HTMLElement;
-    this.reader = new Reader(root, new Map(this.props.heads.map((head) => [head.n, head])));
+    this.reader = new Reader(root, new Map(this.props.heads.map((head) => [head.n, head])), (this.props.facts.head.models ?? []).length > 1);
     this.search = new Search(this.reader, () => this.later());
     this.minimap = new Minimap(this.reader, () => this.search.keys());
     this.mini?.append(this.minimap.element);

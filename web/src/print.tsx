@@ -9,7 +9,7 @@ import { WorkLine } from "./workline";
 
 function paper(reader: Reader): AgentHost {
   return {
-    level: reader.level, thinking: reader.thinking, isPrint: true,
+    level: reader.level, thinking: reader.thinking, isPrint: true, namesModels: reader.namesModels,
     isOpen: (key, byDefault) => reader.isOpen(key, byDefault),
     toggle: () => undefined,
     mountAgent: () => () => undefined,
@@ -36,7 +36,7 @@ function PaperChunk({ chunk, reader, host }: { chunk: Chunk; reader: Reader; hos
   const head = chunk.first === 0 ? (chunk.head ?? reader.headOf("", chunk.turn)) : null;
   return (
     <>
-      {head && <TurnTop head={head} agent="print" />}
+      {head && <TurnTop head={head} agent="" before={reader.headOf("", chunk.turn - 1)} />}
       {head && <WorkLine work={head.work} />}
       {chunk.load().map((flow, at) => {
         const letter = chunk.marks[at]?.letter ?? "n";

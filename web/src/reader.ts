@@ -36,7 +36,7 @@ export class Reader implements ListHost {
   private wanted: string | null = null;
   private readonly listeners = new Set<() => void>();
 
-  constructor(readonly root: HTMLElement, private readonly heads: ReadonlyMap<number, TurnHead>) {
+  constructor(readonly root: HTMLElement, private readonly heads: ReadonlyMap<number, TurnHead>, readonly namesModels: boolean) {
     this.watcher = new IntersectionObserver((seen) => this.seen(seen), { rootMargin: `${NEAR}px 0px` });
     this.list = new SlotList(this, root, "");
   }

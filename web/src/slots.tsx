@@ -4,7 +4,7 @@ import { render } from "preact";
 import { guess, isShown, itemKey, parseKey, turnKey, type Chunk } from "./chunks";
 import { FlowView, type AgentHost } from "./flow";
 import type { Flow, TurnHead } from "./parts";
-import { clock, iso } from "./text";
+import { day, iso } from "./text";
 import { visible } from "./visible";
 import { WorkLine } from "./workline";
 
@@ -82,7 +82,7 @@ function ChunkView({ slot, flows }: { slot: Slot; flows: Flow[] }) {
   const prompt = flows.findIndex((flow) => flow.kind === "prompt");
   return (
     <>
-      {head && <TurnTop head={head} agent={chunk.agent} key="head" />}
+      {head && <TurnTop head={head} agent={chunk.agent} before={host.headOf(chunk.agent, chunk.turn - 1)} key="head" />}
       {prompt < 0 && work}
       {flows.map((flow, at) => {
         const key = slot.key(at);
@@ -98,13 +98,15 @@ const STATUS: Record<string, string> = {
   incomplete: "not finished", interrupted: "interrupted", cut: "cut off", error: "ended with an error",
 };
 
-export function TurnTop({ head, agent }: { head: TurnHead; agent: string }) {
+export function TurnTop({ head, agent, before }: { head: TurnHead; agent: string; before: TurnHead | null }) {
   const words = [STATUS[head.status], ...(head.marks ?? [])].filter(Boolean);
   const key = turnKey(agent, head.n);
+  // The time of day stands at the prompt; the day only where it is another one.
+  const isNewDay = typeof head.started === "number" && (typeof before?.started !== "number" || day(before.started) !== day(head.started));
   const number = <a class="turnnumber" href={`#${key}`}>{head.n > 0 ? `Turn ${head.n}` : "Before the first prompt"}</a>;
   const rest = (
     <>
-      {typeof head.started === "number" && <time dateTime={iso(head.started)}>{clock(head.started)}</time>}
+      {isNewDay && <time dateTime={iso(head.started as number)}>{day(head.started as number)}</time>}
       {words.map((word) => <span class="mark">{visible(String(word))}</span>)}
     </>
   );

@@ -192,4 +192,6 @@ def _letter(item: Flow) -> str:
         return "x"
     if isinstance(item, parts.Answer) and item.is_last:
         return "A"
+    if isinstance(item, parts.Note) and item.is_meta:
+        return "m"
     return _LETTERS[type(item)]
