@@ -138,6 +138,18 @@ export class Reader implements ListHost {
     }
   }
 
+  /** The item of the session itself that a key is in: of a sub-agent's, the call that started it. */
+  placeOf(key: string): string {
+    let at = key;
+    for (let depth = 0; depth < 20; depth += 1) {
+      const agent = parseKey(at)?.agent;
+      const starter = agent ? this.starters.get(agent) : undefined;
+      if (!starter) break;
+      at = starter;
+    }
+    return at;
+  }
+
   mountAgent(agent: Agent, into: HTMLElement): () => void {
     const list = new SlotList(this, into, agent.agent_id);
     this.agentLists.set(agent.agent_id, list);

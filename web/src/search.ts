@@ -1,6 +1,6 @@
 // Finding words in the whole session, drawn or not, a few chunks at a time.
 
-import { itemKey, type Chunk } from "./chunks";
+import { itemKey, parseKey, type Chunk } from "./chunks";
 import type { Reader } from "./reader";
 import { textsOf } from "./texts";
 
@@ -62,11 +62,25 @@ export class Search {
   /** Go to the next or the previous hit; the first one is the nearest below what is on the screen. */
   step(by: 1 | -1): void {
     if (this.hits.length === 0) return;
-    this.at = this.at < 0 ? (by > 0 ? 0 : this.hits.length - 1) : (this.at + by + this.hits.length) % this.hits.length;
+    const last = this.hits.length - 1;
+    if (this.at >= 0) this.at = (this.at + by + this.hits.length) % this.hits.length;
+    else this.at = by > 0 ? this.nearest() : last;
     const hit = this.current() as Hit;
     this.reader.unfold(hit.key);
     this.reader.goTo(hit.key, { upperThird: true, focus: false });
     this.report();
+  }
+
+  /** The first hit at or below what is on the screen; the very first when there is none. */
+  private nearest(): number {
+    const here = this.reader.here();
+    if (!here) return 0;
+    const { turn, first } = here.slot.chunk;
+    const found = this.hits.findIndex(({ key }) => {
+      const address = parseKey(this.reader.placeOf(key));
+      return address !== null && (address.turn > turn || (address.turn === turn && address.item > first + here.at));
+    });
+    return Math.max(0, found);
   }
 
   /** The chunks in the order of reading: a sub-agent's where it was started. */
