@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from clew.faces.cli import cells, words
-from clew.faces.cli.chat.flow import Row, cut, safe, width
+from clew.faces.cli.styled import Row, cut, safe, width
 from clew.faces.cli.terminal import Span, one_line
 from clew.faces.cli.tool_lines import argument, outcome
 from clew.format.blocks import ToolResult
