@@ -1,7 +1,7 @@
 """Write web/src/parts.ts from clew.view.parts: the shapes in which the renderer gets a session.
 
-    python scripts/make_part_types.py           write the module
-    python scripts/make_part_types.py --check   only say whether it is up to date
+python scripts/make_part_types.py           write the module
+python scripts/make_part_types.py --check   only say whether it is up to date
 """
 
 from __future__ import annotations
@@ -36,12 +36,13 @@ def render() -> str:
     found = [
         value
         for value in vars(parts).values()
-        if isinstance(value, type) and issubclass(value, msgspec.Struct) and value.__module__ == parts.__name__
+        if isinstance(value, type)
+        and issubclass(value, msgspec.Struct)
+        and value.__module__ == parts.__name__
     ]
     structs = [value for value in found if value is not parts.Base]
     made = [HEAD, *(struct(value) for value in structs)]
-    for name in ("Part", "Flow"):
-        made.append(f"export type {name} = {union(name)};\n")
+    made += [f"export type {name} = {union(name)};\n" for name in ("Part", "Flow")]
     return "\n".join(made)
 
 
@@ -60,7 +61,8 @@ def struct(value: type[msgspec.Struct]) -> str:
         return f"/** {doc} */\nexport type {value.__name__} = [{fields}];\n"
     lines = [f"  kind: {json.dumps(shape.tag)};\n"] if shape.tag is not None else []
     lines += [
-        f"  {field.encode_name}{'' if field.required else '?'}: {type_of(field.type)};\n" for field in shape.fields
+        f"  {field.encode_name}{'' if field.required else '?'}: {type_of(field.type)};\n"
+        for field in shape.fields
     ]
     return f"/** {doc} */\nexport interface {value.__name__} {{\n{''.join(lines)}}}\n"
 

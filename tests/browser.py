@@ -1,7 +1,7 @@
 """A browser for the tests of pages: the one on this machine, or one from npm, kept in the user's cache.
 
-Nothing it does reaches the network: a request that is no file of the test and no data in the page is noted and
-refused.
+Nothing it does reaches the network: a request that is no file of the test and no data in the page is noted
+and refused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ _UNPACK: Final = """
 const fs = require("fs"), zlib = require("zlib");
 const [from, to] = process.argv.slice(1);
 for (const name of ["chromium.br", "al2023.tar.br"]) {
-  fs.writeFileSync(`${to}/${name.slice(0, -3)}`, zlib.brotliDecompressSync(fs.readFileSync(`${from}/${name}`)));
+  const packed = fs.readFileSync(`${from}/${name}`);
+  fs.writeFileSync(`${to}/${name.slice(0, -3)}`, zlib.brotliDecompressSync(packed));
 }
 """
 
@@ -108,7 +109,7 @@ def browser(home: Path) -> Iterator[Browser]:
     env: dict[str, str | float | bool] = {"HOME": str(home), "PATH": os.environ.get("PATH", "")}
     if program.libraries is not None:
         env["LD_LIBRARY_PATH"] = str(program.libraries)
-    # Nothing here is a stranger's page with a sandbox to break out of but our own, run as root in a container.
+    # The pages are our own, and as root in a container there is no sandbox to be had.
     arguments = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-dev-shm-usage"]
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=str(program.path), env=env, args=arguments)
@@ -120,7 +121,9 @@ def browser(home: Path) -> Iterator[Browser]:
 
 _WATCH: Final = """
 window.__violations = [];
-addEventListener("securitypolicyviolation", (event) => window.__violations.push(`${event.violatedDirective} ${event.blockedURI}`));
+addEventListener("securitypolicyviolation", (event) => {
+  window.__violations.push(`${event.violatedDirective} ${event.blockedURI}`);
+});
 window.__shift = 0;
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.__shift += entry.value;

@@ -14,7 +14,6 @@ await build({
   target: ["es2022", "chrome111", "firefox115", "safari16.4"],
   jsx: "automatic",
   jsxImportSource: "preact",
-  // Pages are read as UTF-8, but a script that is plain ASCII survives whatever they are opened as.
   charset: "ascii",
   legalComments: "none",
   logLevel: "warning",
@@ -38,3 +37,18 @@ const carried = ["preact", "markdown-it", "linkify-it", "mdurl", "uc.micro", "en
 const notices = carried.map((name) => `${name}\n${readFileSync(licence(name), "utf8").trim()}`).join("\n\n");
 writeFileSync(`${out}/NOTICE.txt`, `Carried in reader.js:\n\n${notices}\n`);
 writeFileSync(script, `/* clew reader. Carries ${carried.join(", ")}: licences in clew/assets/NOTICE.txt of the package clew. */\n${made}`);
+
+// The list of a folder carries a script and a style of its own. They stand in a module: what writes the list opens nothing.
+const small = (entry, more = {}) => build({ entryPoints: [entry], bundle: true, minify: true, write: false, charset: "ascii", target: ["es2022", "chrome111", "firefox115", "safari16.4"], ...more });
+const text = (result) => JSON.stringify(result.outputFiles[0].text.trim());
+writeFileSync(process.argv[3] ?? "../src/clew/export/html_index_assets.py", `"""The script and the style of the list of pages. Made by \`make web\`; do not edit."""
+
+# ruff: noqa: E501
+# fmt: off
+
+from typing import Final
+
+SCRIPT: Final = ${text(await small("src/index_page.ts", { format: "iife" }))}
+
+STYLE: Final = ${text(await small("style/index.css"))}
+`);

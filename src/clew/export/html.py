@@ -1,8 +1,8 @@
 """A session as one page that needs nothing else: its parts as data, and the renderer that draws them.
 
-Facts and turns come first, then the renderer, then what was said, in chunks: a browser draws the top while the
-rest of a long page is still being read. A chunk is what is drawn at once; beside it stands the same in plain
-text, for where no script runs. Nothing on the page asks the network for anything, and its policy says so.
+Facts and turns come first, then the renderer, then what was said, in chunks: a browser draws the top while
+the rest of a long page is still being read. A chunk is what is drawn at once; beside it stands the same in
+plain text, for where no script runs. Nothing on the page asks the network for anything, and its policy says so.
 """
 
 from __future__ import annotations
@@ -177,7 +177,9 @@ class _Chunk:
         """Return the chunk, and begin the next."""
         named = f' data-a="{text(self._agent)}" data-f="{text(self._started)}"' if self._agent else ""
         head = f' data-h="{text(raw_json(self._head).decode())}"' if self._agent and not self._first else ""
-        place = f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{named}{head}'
+        place = (
+            f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{named}{head}'
+        )
         data = guard(b"[%b]" % b",".join(self.items))
         script = b'<script type="application/json" class="chunk" %b>%b</script>\n' % (place.encode(), data)
         top = "" if self._agent or self._first else plain.turn_top(self._head, self._key)
