@@ -53,7 +53,7 @@ export function Bar(options: BarOptions) {
             <button type="button" aria-pressed={level === n} title={`${title} (${n})`} onClick={() => options.onLevel(n)}>{word}</button>
           ))}
         </div>
-        <button type="button" class="turnbutton" aria-label={`Turn ${turn} of ${turns}: list of turns`} onClick={options.onTurns}><Icon name="list" /><span>{turn}/{turns}</span></button>
+        <button type="button" class="turnbutton" aria-label={`${turn}/${turns}: list of turns`} onClick={options.onTurns}><Icon name="list" /><span>{turn}/{turns}</span></button>
         <button type="button" class="tool-search" aria-label="Search in this session" title="Search ( / )" onClick={() => options.onSearch(true)}><Icon name="search" /><span class="wide">Search</span></button>
         <button type="button" aria-label={`Colours: ${theme}`} title={`Colours: ${theme}`} onClick={options.onTheme}><Icon name="theme" /></button>
         <button type="button" aria-label="Keys and help" title="Keys ( ? )" onClick={options.onHelp}><Icon name="help" /></button>

@@ -134,7 +134,7 @@ function CallView({ flow, host, id }: ItemOptions<Call>) {
           {isBare && <p class="nothing">{flow.state === "missing" ? "The session has no result of this call." : "Nothing more was given or came back."}</p>}
         </div>
       )}
-      {agents.map((agent) => <AgentView agent={agent} host={host} key={agent.agent_id} />)}
+      {agents.map((agent) => <AgentView agent={agent} host={host} item={id} key={agent.agent_id} />)}
     </Item>
   );
 }
@@ -145,15 +145,17 @@ function Outcome({ text }: { text: string }) {
   return found ? <><span class="plus">+{found[1]}</span> <span class="minus">−{found[2]}</span></> : <>{visible(text)}</>;
 }
 
-export function agentKey(agentId: string): string {
-  return `agent:${agentId}`;
+/** The key of a sub-agent's fold in the item that tells of it. */
+export function agentKey(item: string, agentId: string): string {
+  return `${item}/agent:${agentId}`;
 }
 
-export function AgentView({ agent, host }: { agent: Agent; host: AgentHost }) {
-  const isOpen = !host.isPrint && host.isOpen(agentKey(agent.agent_id), false);
+export function AgentView({ agent, host, item }: { agent: Agent; host: AgentHost; item: string }) {
+  const key = agentKey(item, agent.agent_id);
+  const isOpen = !host.isPrint && host.isOpen(key, false);
   return (
     <div class={isOpen ? "agent is-open" : "agent"}>
-      <button type="button" class="agentline" aria-expanded={isOpen} onClick={(event) => host.toggle(agentKey(agent.agent_id), false, event.currentTarget)}>
+      <button type="button" class="agentline" aria-expanded={isOpen} onClick={(event) => host.toggle(key, false, event.currentTarget)}>
         <Icon name="chevron" />
         <span class="who">Sub-agent</span>
         <span class="agentname">
@@ -194,7 +196,7 @@ class AgentTurns extends Component<{ agent: Agent; host: AgentHost }> {
 function NoteView({ flow, host, id }: ItemOptions<Note>) {
   const parts = flow.parts ?? [];
   const isOpen = host.isOpen(id, host.level === 4 && !flow.is_meta);
-  const agents = (flow.agents ?? []).map((agent) => <AgentView agent={agent} host={host} key={agent.agent_id} />);
+  const agents = (flow.agents ?? []).map((agent) => <AgentView agent={agent} host={host} item={id} key={agent.agent_id} />);
   if (parts.length === 0) return <Item id={id} kind="aside"><p class="noteline">{visible(flow.text)}</p>{agents}</Item>;
   return (
     <Item id={id} kind="aside">

@@ -61,7 +61,7 @@ export class Reader implements ListHost {
   isOpen(key: string, byDefault: boolean): boolean {
     const set = this.folds.get(key);
     if (set !== undefined) return set;
-    if (this.unfolded.size > 0 && !key.endsWith("#large") && this.unfolded.has(key.split(/[/#]/, 1)[0] as string)) return true;
+    if (this.unfolded.size > 0 && !key.endsWith("#large") && !key.includes("/agent:") && this.unfolded.has(key.split(/[/#]/, 1)[0] as string)) return true;
     return byDefault;
   }
 
@@ -151,6 +151,11 @@ export class Reader implements ListHost {
   }
 
   mountAgent(agent: Agent, into: HTMLElement): () => void {
+    // One that two items tell of is drawn once: its items have one address, and a ring of them would not end.
+    if (this.agentLists.has(agent.agent_id)) {
+      into.textContent = "The turns of this sub-agent are open at another place of this page.";
+      return () => undefined;
+    }
     const list = new SlotList(this, into, agent.agent_id);
     this.agentLists.set(agent.agent_id, list);
     for (const chunk of this.chunks.get(agent.agent_id) ?? []) list.add(chunk);
@@ -158,7 +163,7 @@ export class Reader implements ListHost {
     for (const slot of list.slots.slice(0, 2)) slot.draw();
     return () => {
       list.dispose();
-      if (this.agentLists.get(agent.agent_id) === list) this.agentLists.delete(agent.agent_id);
+      this.agentLists.delete(agent.agent_id);
     };
   }
 
@@ -280,7 +285,7 @@ export class Reader implements ListHost {
     if (open) return open;
     const starter = this.starters.get(agent);
     if (!starter) return null;
-    this.folds.set(agentKey(agent), true);
+    this.folds.set(agentKey(starter, agent), true);
     this.forced.add(starter);
     return this.reveal(starter) ? (this.agentLists.get(agent) ?? null) : null;
   }

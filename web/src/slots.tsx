@@ -138,7 +138,6 @@ export class SlotList {
       section = document.createElement("section");
       section.className = "turn";
       section.id = turnKey(this.agent, chunk.turn);
-      section.setAttribute("aria-label", chunk.turn > 0 ? `Turn ${chunk.turn}` : "Before the first prompt");
       this.sections.set(chunk.turn, section);
       this.firsts.set(chunk.turn, slot);
       this.element.append(section);
