@@ -205,6 +205,8 @@ Looking first.
     line 28
     line 29
 
+thinking  Maybe oil.
+
 It needs oil.
 
 ── 2 ── 09:00 · 1.0s · <$0.01 ───────────────────────────────────────────
@@ -230,16 +232,26 @@ def test_no_line_is_wider_than_the_terminal(clew: Console, tmp_path: Path, width
         assert max(map(cells, ran.lines), default=0) <= width, path
 
 
-def test_thinking_is_shown_on_request(clew: Console, tmp_path: Path) -> None:
-    path = one(tmp_path, small().data())
-    assert "Maybe oil." not in clew("show", path, width=80).out
-    assert "thinking  Maybe oil." in clew("show", path, "--thinking", width=80).out
+def test_of_thoughts_the_first_sentence_is_shown_and_all_on_request(clew: Console, tmp_path: Path) -> None:
+    data = Builder(ID).user("Hi").answer(thinking("Maybe oil. Or the wick?\n\nBoth."), "Hm.").data()
+    path = one(tmp_path, data)
+    assert "thinking  Maybe oil.\n" in clew("show", path, width=80).out
+    assert "thinking  Maybe oil. Or the wick?\n\n          Both.\n" in (
+        clew("show", path, "--thinking", width=80).out
+    )
+
+
+def test_thoughts_without_words_are_named_on_request_alone(clew: Console, tmp_path: Path) -> None:
+    data = Builder(ID).user("Hi").answer({"type": "redacted_thinking", "data": "x"}, "Hm.").data()
+    path = one(tmp_path, data)
+    assert "thinking" not in clew("show", path, width=80).out
+    assert "thinking  (encrypted)" in clew("show", path, "--thinking", width=80).out
 
 
 def test_full_folds_nothing(clew: Console, tmp_path: Path) -> None:
     ran = clew("show", one(tmp_path, small().data()), "--full", width=80)
     assert "    line 0\n" in ran.out
-    assert "command: make light" in ran.out
+    assert "    1  lamp = off\n" in ran.out
     assert "--full" not in ran.out
 
 

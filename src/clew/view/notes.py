@@ -31,6 +31,7 @@ PRINTED: Final = "printed"
 
 _SUMMARY: Final = re.compile(r"<summary>(.{1,2000}?)</summary>", re.DOTALL)
 _TAG: Final = re.compile(r"</?[a-z-]{1,40}>")
+_LONG: Final = 200
 _QUIET: Final = frozenset(
     {
         "attachment/queued_command",
@@ -70,7 +71,7 @@ def _input(entry: Entry, said: Prompt) -> tuple[str, tuple[Part, ...], bool] | N
             return f"# {said.words}", (), False
         case "task_notification":
             news = " ".join(tag.text for tag in said.tags)
-            return news_words(news), _all_tags(said), False
+            return news_words(news), as_it_came(*_all_tags(said)), False
         case "agent_message":
             return "a message from another agent", _all_tags(said), False
         case "compact_summary":
@@ -156,7 +157,13 @@ def _name(kind: str) -> str:
 
 def _rest(said: str) -> tuple[Part, ...]:
     """Return the whole of what does not fit on a line."""
-    return (Words(said, is_muted=True),) if "\n" in said.strip() or len(said) > 200 else ()
+    is_long = "\n" in said.strip() or len(said) > _LONG
+    return as_it_came(Words(said, is_muted=True)) if is_long else ()
+
+
+def as_it_came(*parts: Part) -> tuple[Part, ...]:
+    """Return the whole of what a note says in a few words, folded."""
+    return (Section("as it came", parts),) if parts else ()
 
 
 def _error(entry: Entry) -> str:
@@ -199,7 +206,12 @@ def _attachment(entry: Entry, kind: str, time: int | None) -> Note | None:
     name = _name(kind)
     if kind == "attachment/file":
         path = fields.string(kept, "displayPath") or fields.string(kept, "filename") or ""
-        return Note(one_line(f"file {path}"), (_file(kept, path),), uuid=entry.uuid, time=time)
+        return Note(
+            one_line(f"file {path}"),
+            (Section(path or "file", (_file(kept, path),)),),
+            uuid=entry.uuid,
+            time=time,
+        )
     if kind.startswith("attachment/hook_"):
         hook = fields.string(kept, "hookName") or fields.string(kept, "hookEvent") or ""
         said = (

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from clew.format import fields
 from clew.format.entry import as_mapping
-from clew.view.notes import news_words
+from clew.view.notes import as_it_came, news_words
 from clew.view.parts import Note, Prompt, Text
 
 if TYPE_CHECKING:
@@ -66,5 +66,6 @@ def part(session: Session, row: int) -> Prompt | Note | None:
     mode = fields.string(as_mapping(entry.data.get("attachment")), "commandMode")
     time = session.table.time_of(row)
     if words.lstrip().startswith("<task-notification") or mode not in {None, "prompt"}:
-        return Note(news_words(words), (Text(words, is_muted=True),), uuid=entry.uuid, time=time)
+        came = as_it_came(Text(words, is_muted=True))
+        return Note(news_words(words), came, uuid=entry.uuid, time=time)
     return Prompt((Text(words),), uuid=entry.uuid, time=time, is_queued=True)

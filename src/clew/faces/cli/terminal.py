@@ -2,7 +2,8 @@
 
 What a session says is untrusted: it holds web pages, tool output and escape sequences. So nothing is
 written but through `Screen`, and `Screen` passes every text through `plain`. The only escape sequences
-that ever leave are our own colours. How wide a text is and where it is cut is `clew.faces.cli.cells`.
+that ever leave are our own colours, and the frame of a picture where one was asked for. How wide a text is
+and where it is cut is `clew.faces.cli.cells`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import os
 import re
 import sys
 import time
+from base64 import b64encode
 from contextlib import contextmanager
+from copy import copy
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, Protocol
 
@@ -303,6 +306,26 @@ def _encoding(stream: Stream) -> str:
         return "ascii"
 
 
+class PictureSequence(NamedTuple):
+    """A picture in the protocol of a terminal that can draw it. Only its bytes come from a session."""
+
+    kind: Literal["kitty", "iterm2"]
+    data: bytes
+
+    def framed(self) -> str:
+        """Return it as it is written: our own head, and base64 made here."""
+        text = b64encode(self.data).decode("ascii")
+        if self.kind == "iterm2":
+            return f"\x1b]1337;File=inline=1;size={len(self.data)};width=auto;height=auto:{text}\x07"
+        pieces = [text[at : at + 4096] for at in range(0, len(text), 4096)]
+        out: list[str] = []
+        for at, piece in enumerate(pieces):
+            more = int(at < len(pieces) - 1)
+            head = f"a=T,f=100,q=2,m={more}" if not at else f"m={more}"
+            out.append(f"\x1b_G{head};{piece}\x1b\\")
+        return "".join(out)
+
+
 class Screen:
     """Where a command writes: data to standard output, everything else to standard error."""
 
@@ -346,6 +369,29 @@ class Screen:
         """The cells in a line of standard output; None when it is not a terminal and nothing is cut."""
         return self._cells_of(self._out) if self._out.is_terminal else None
 
+    @property
+    def height(self) -> int | None:
+        """The lines of the terminal; None when standard output is none."""
+        if not self._out.is_terminal:
+            return None
+        lines = self._env.get("LINES", "")
+        if lines.isascii() and lines.isdigit() and int(lines) > 0:
+            return int(lines)
+        try:
+            return os.get_terminal_size(self._out.stream.fileno()).lines or None
+        except (OSError, ValueError):
+            return None
+
+    @property
+    def stream(self) -> Stream:
+        """Where data is written; for a pager in between, and for nothing else."""
+        return self._out.stream
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The environment that was looked at."""
+        return self._env
+
     def _cells_of(self, channel: _Channel) -> int:
         if self._columns is not None:
             return self._columns
@@ -356,6 +402,18 @@ class Screen:
             return os.get_terminal_size(channel.stream.fileno()).columns or 80
         except (OSError, ValueError):
             return 80
+
+    def onto(self, stream: Stream) -> Screen:
+        """Return a screen like this one whose data goes to `stream`, such as a pager."""
+        other = copy(self)
+        other._out = channel = copy(self._out)  # noqa: SLF001  # a screen too
+        channel.stream = stream
+        return other
+
+    def picture(self, sequence: PictureSequence) -> None:
+        """Write a picture that the terminal draws itself: base64, and our own frame around it."""
+        self._erase()
+        self._out.write(sequence.framed() + "\n")
 
     def print(self, *parts: Part) -> None:
         """Write one line of data to standard output."""

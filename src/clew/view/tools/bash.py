@@ -22,7 +22,7 @@ def show(asked: Asked) -> Shown:
     """Show a command and its output."""
     command = fields.string(asked.given, "command")
     if command is None:
-        return plainly.show(asked)
+        return Shown(plainly.first(asked), _outcome(asked), plainly.given(asked), _result(asked))
     return Shown(one_line(command), _outcome(asked), _given(asked, command), _result(asked))
 
 

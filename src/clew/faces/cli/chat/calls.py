@@ -68,7 +68,7 @@ class Call:
         """Hear what came of it."""
         block = ToolResult(tool_result(call_id, result.content, is_error=result.is_error))
         self.is_done, self.is_error = True, result.is_error
-        came = outcome(self.name, block, result.structured)
+        came = outcome(self.name, block, result.structured, given=self.given)
         if result.is_error and _INTERRUPTED in block.text():
             came = "interrupted"
         if self.lines > _KEPT and not result.is_error and self.name == "Bash":
