@@ -55,7 +55,7 @@ MARKUP: Final = (
     "ZQX\u2028<b>\u2029ZQX\u0085<i>",
     "ZQX\r<b>ZQX</b>\r\n<i>",
     "\ufeffZQX\u200b",
-    "ZQX\ud800\udfff\ud800",
+    "ZQX\ud800 \udfff",
     "ZQX\x00\x01\x7f\x9b",
     "<details open ontoggle=alert('ZQX')><summary>ZQX",
     "$$\\href{javascript:ZQX}{x}$$",
@@ -148,7 +148,7 @@ def everywhere(payload: str, session: str = "hostile") -> bytes:
     builder.answer(payload)
     builder.user([text(payload), {"type": "image", "source": {"type": "url", "url": payload}}])
     builder.answer(payload)
-    return _with(builder.bytes(), payload)
+    return _with(builder.data(), payload)
 
 
 def _with(data: bytes, payload: str) -> bytes:
@@ -261,4 +261,4 @@ def long(*, turns: int, size: int) -> bytes:
         builder.answer(call(f"toolu_{n}", "Bash", {"command": f"echo {n}"}), stop="tool_use")
         builder.result(f"toolu_{n}", words, toolUseResult={"stdout": words, "stderr": ""})
         builder.answer(words[:4000])
-    return builder.bytes()
+    return builder.data()

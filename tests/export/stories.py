@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clew.actions.stories import open_story
+from clew.actions.export_stories import Chosen, Cleaning, story_of
+from clew.actions.reading import Opened, open_reading
+from clew.session.session import Session
+from clew.store.files import SessionFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from clew.export.story import Story
 
-
-def story_at(path: Path, *, is_one_way: bool = False) -> Story:
-    """The story of a recorded session, with its sub-agents."""
-    raise NotImplementedError(path, is_one_way, open_story)
+KEY = b"a key of the run"
 
 
-def story_of(data: bytes, *, is_one_way: bool = False) -> Story:
+def story_at(path: Path, *, is_one_way: bool = False, is_redacted: bool = False) -> Story:
+    """The story of a session in a config folder, with its sub-agents."""
+    opened = open_reading([path.parents[2]], str(path))
+    cleaning = Cleaning(KEY) if is_redacted else None
+    return story_of(opened, Chosen(is_one_way=is_one_way), cleaning=cleaning)
+
+
+def story_from(data: bytes, *, is_one_way: bool = False, is_redacted: bool = False) -> Story:
     """The story of a session that is nowhere on the disk."""
-    raise NotImplementedError(len(data), is_one_way)
+    file = SessionFile("/nowhere/hostile.jsonl", "hostile", "nowhere", len(data), 0, 0, 0)
+    opened = Opened(file, Session.read(data, name="hostile"))
+    cleaning = Cleaning(KEY) if is_redacted else None
+    return story_of(opened, Chosen(is_one_way=is_one_way), cleaning=cleaning)

@@ -76,6 +76,11 @@ def chunks(source: str) -> list[tuple[dict[str, str], list[dict[str, object]]]]:
     return [(named, msgspec.json.decode(data, type=list[dict[str, object]])) for named, data in found]
 
 
+def owner(named: dict[str, str]) -> str:
+    """The sub-agent whose chunk it is."""
+    return msgspec.json.decode(named.get("data-a", '""'), type=str)
+
+
 def test_the_policy_names_the_very_script_and_style() -> None:
     source = page(every_kind())
     reading = Reading(source)
@@ -152,10 +157,9 @@ def test_one_huge_item_is_a_chunk_of_its_own() -> None:
 
 def test_a_sub_agent_stands_behind_the_turn_that_started_it_and_names_the_call() -> None:
     found = chunks(page(every_kind()))
-    owners = [named.get("data-a", "") for named, _ in found]
-    assert owners == ["", "a1b2", ""]
+    assert [owner(named) for named, _ in found] == ["", "a1b2", ""]
     named = found[1][0]
-    assert named["data-f"] == "t1.9"
+    assert msgspec.json.decode(named["data-f"]) == "t1.9"
     assert msgspec.json.decode(named["data-h"], type=TurnHead).n == 1
 
 
@@ -166,7 +170,7 @@ def test_sub_agents_that_start_each_other_end() -> None:
     told = story(
         [[prompt("go"), starting("one")]], agents={"one": [[starting("two")]], "two": [[starting("one")]]}
     )
-    assert [named.get("data-a", "") for named, _ in chunks(page(told))] == ["", "one", "two"]
+    assert [owner(named) for named, _ in chunks(page(told))] == ["", "one", "two"]
 
 
 def test_what_may_be_left_out_is_and_the_page_says_so() -> None:

@@ -44,18 +44,21 @@ function load(element: Element): Flow[] {
   return made;
 }
 
+/** A value out of an attribute; one that is not whole counts as none. */
+function value<T>(text: string | undefined, otherwise: T): T {
+  if (!text) return otherwise;
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    return otherwise;
+  }
+}
+
 function chunkOf(element: HTMLElement): Chunk {
   const { t, i, k, a, f, h } = element.dataset;
-  let head: TurnHead | null = null;
-  if (h) {
-    try {
-      head = JSON.parse(h) as TurnHead;
-    } catch {
-      head = null;
-    }
-  }
   return {
-    agent: a ?? "", turn: Number(t) || 0, first: Number(i) || 0, marks: parseMarks(k ?? ""), from: f ?? "", head,
+    agent: value(a, ""), from: value(f, ""), head: value<TurnHead | null>(h, null),
+    turn: Number(t) || 0, first: Number(i) || 0, marks: parseMarks(k ?? ""),
     load: () => load(element),
   };
 }

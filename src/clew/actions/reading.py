@@ -113,10 +113,10 @@ def sub_agents(
     """
     if not opened.agent_files and not any(flags & SIDECHAIN for flags in opened.session.table.flags):
         return ()
-    return agents(opened.session, agent_sources(opened))
+    return agents(opened.session, agent_sources(opened, session_of=session_of))
 
 
-def agent_sources(opened: Opened) -> list[Source]:
+def agent_sources(opened: Opened, *, session_of: Callable[[Session], Session] | None = None) -> list[Source]:
     """Return the files of a session's sub-agents, read; those that cannot be are left out."""
     sources: list[Source] = []
     for file in opened.agent_files:

@@ -2,7 +2,7 @@
 
 Facts and turns come first, then the renderer, then what was said, in chunks: a browser draws the top while
 the rest of a long page is still being read. A chunk is what is drawn at once; beside it stands the same in
-plain text, for where no script runs. Nothing on the page asks the network for anything, and its policy says so.
+plain text, for where no script runs. Nothing on the page asks the network for anything; its policy says so.
 """
 
 from __future__ import annotations
@@ -175,10 +175,11 @@ class _Chunk:
 
     def written(self) -> bytes:
         """Return the chunk, and begin the next."""
-        named = f' data-a="{text(self._agent)}" data-f="{text(self._started)}"' if self._agent else ""
-        head = f' data-h="{text(raw_json(self._head).decode())}"' if self._agent and not self._first else ""
+        named = f' data-a="{_attribute(self._agent)}" data-f="{_attribute(self._started)}"'
+        head = "" if self._first else f' data-h="{_attribute(self._head)}"'
+        told = named + head if self._agent else ""
         place = (
-            f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{named}{head}'
+            f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{told}'
         )
         data = guard(b"[%b]" % b",".join(self.items))
         script = b'<script type="application/json" class="chunk" %b>%b</script>\n' % (place.encode(), data)
@@ -187,6 +188,11 @@ class _Chunk:
         self._first, self._size = self.count, 0
         self.items, self._marks, self._plain = [], [], []
         return script + said
+
+
+def _attribute(value: object) -> str:
+    """A value as JSON in an attribute: unlike text it comes back as it was."""
+    return text(encode(value).decode())
 
 
 def _letter(item: Flow) -> str:

@@ -42,6 +42,7 @@ COMMANDS: Final = (
     Command("undo", "Edit", "take back the last edit"),
     Command("journal", "Edit", "the edits that were made, and what is kept to take them back"),
     Command("archive", "Keep", "whole copies outside the client's folder, which deletes after 30 days"),
+    Command("export", "Keep", "sessions in other formats: a page, Markdown, JSON, training data, Parquet"),
     Command("hook", "Trace", "have the client tell clew of every turn as it ends"),
     Command("statusline", "Trace", "one line for the bottom of the client"),
     Command("trace", "Trace", "sessions as traces in Langfuse, Phoenix or any OpenTelemetry collector"),

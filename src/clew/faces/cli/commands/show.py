@@ -79,7 +79,7 @@ def command(
         raise UsageError("--at and --branch each name a way of their own", hint="give one of them")
     if turn_range is not None and newest is not None:
         raise UsageError("--turn and --last each choose turns", hint="give one of them")
-    first, last = _range(turn_range)
+    first, last = read_range(turn_range)
     pattern = None if grep is None else Pattern(grep)
     opened = open_reading(common.roots, session, with_agents=not common.is_data)
     reading = read_turns(opened, at=at, branch=branch, first=first, last=last, newest=newest)
@@ -100,7 +100,7 @@ def command(
     return DAMAGED if opened.is_damaged else 0
 
 
-def _range(text: str | None) -> tuple[int | None, int | None]:
+def read_range(text: str | None) -> tuple[int | None, int | None]:
     """Read `3`, `3-5` or `3-`."""
     from clew.errors import UsageError
 
