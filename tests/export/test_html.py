@@ -20,6 +20,7 @@ from clew.export.html_gate import encode, text
 from clew.export.options import Options
 from clew.view import parts
 from clew.view.parts import Head, TurnHead, Work
+from tests.export.contract import ExporterContract
 from tests.export.page_stories import answer, assets, every_kind, prompt, shell, story
 
 if TYPE_CHECKING:
@@ -74,6 +75,27 @@ class Reading(HTMLParser):
 def chunks(source: str) -> list[tuple[dict[str, str], list[dict[str, object]]]]:
     found = [block for block in Reading(source).blocks if block[0].get("class") == "chunk"]
     return [(named, msgspec.json.decode(data, type=list[dict[str, object]])) for named, data in found]
+
+
+class TestContract(ExporterContract):
+    """What every exporter keeps to."""
+
+    name = "html"
+
+    def validate(self, data: bytes, story: Story, /) -> None:
+        source = data.decode("utf-8")
+        reading = Reading(source)
+        assert set(reading.names) <= EXPECTED
+        made = [item for named, data in chunks(source) if "data-a" not in named for item in data]
+        assert len(made) >= len(story.heads)
+        shown = sum(1 for named, _ in chunks(source) if "data-a" not in named and named["data-i"] == "0")
+        assert shown >= len(story.heads)
+
+    def validate_hostile(self, data: bytes, story: Story, payload: str, /) -> None:
+        self.validate(data, story)
+        source = data.decode("utf-8")
+        assert set(Reading(source, scripts=False).names) <= EXPECTED
+        assert "ZQX" in source
 
 
 def owner(named: dict[str, str]) -> str:

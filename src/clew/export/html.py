@@ -42,8 +42,14 @@ def write(story: Story, options: Options, /) -> Iterator[bytes]:
     yield opening(text(story.head.title or "Untitled session"), script, style, story.version)
     left_out = _left_out(story, options)
     yield b'<div id="app"></div>\n'
-    facts = {"head": story.head, "version": story.version, "is_redacted": story.is_redacted}
-    yield _block("facts", encode({**facts, "left_out": left_out}))
+    facts = {
+        "head": story.head,
+        "version": story.version,
+        "is_redacted": story.is_redacted,
+        "redacted": dict(story.redacted),
+        "left_out": left_out,
+    }
+    yield _block("facts", encode(facts))
     yield _block("turns", encode(story.heads))
     yield b"<script>%b</script>\n" % script
     secrets = "secrets were looked for and taken out" if story.is_redacted else "secrets were not looked for"
@@ -52,7 +58,7 @@ def write(story: Story, options: Options, /) -> Iterator[bytes]:
     page = _Chunks(story, options)
     for turn in story.turns():
         yield from page.turn(turn)
-    # What was taken out is known when everything was read.
+    # A story may still count what is taken out while it is read.
     yield _block("end", encode({"redacted": dict(story.redacted)}))
     yield b"</body>\n</html>\n"
 
