@@ -102,6 +102,7 @@ OWN: Final = (
         _from("html"),
         redacts=True,
         index=Index("index.html", _index_from("html_index")),
+        assets=("assets/reader.js", "assets/reader.css"),
     ),
     Exporter(
         "md",
