@@ -12,7 +12,8 @@ import pytest
 from clew.export.registry import OWN
 from tests.acceptance.test_redaction import CACHE, SEEDS, scan
 from tests.edit.secrets_planted import SESSION, sow
-from tests.export.contract import recorded
+from tests.export import test_data_formats, test_html, test_md, test_text
+from tests.export.contract import ExporterContract, recorded
 from tests.faces.console import console
 
 if TYPE_CHECKING:
@@ -66,6 +67,18 @@ def test_a_scanner_finds_plenty_in_exports_and_nothing_when_they_are_redacted(
         else:
             assert len({one.path for one in found}) == len(FORMATS)
             assert len({one.rule for one in found}) >= 20
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_recorded_session_is_valid_in_every_format(name: str) -> None:
+    suites = [
+        found
+        for module in (test_data_formats, test_html, test_md, test_text)
+        for found in vars(module).values()
+        if isinstance(found, type) and issubclass(found, ExporterContract) and vars(found).get("name") == name
+    ]
+    assert len(suites) == 1
+    suites[0]().validate_recorded(1)
 
 
 def wheel() -> Path:

@@ -56,6 +56,7 @@ class TestApi(ExporterContract):
     """What the Messages API takes."""
 
     name = "api"
+    step = 1
 
     def validate(self, data: bytes, story: Story, /) -> None:
         told = load(data)
@@ -70,6 +71,7 @@ class TestOpenai(ExporterContract):
     """What the Chat Completions API takes."""
 
     name = "openai"
+    step = 1
 
     def validate(self, data: bytes, _story: Story, /) -> None:
         told = load(data)
@@ -105,6 +107,7 @@ class TestSharegpt(ExporterContract):
     """What training tools take."""
 
     name = "sharegpt"
+    step = 1
 
     def validate(self, data: bytes, _story: Story, /) -> None:
         [record] = load(data)
@@ -133,6 +136,7 @@ class TestAtif(ExporterContract):
     """What Harbor and its like take."""
 
     name = "atif"
+    step = 1
 
     def validate(self, data: bytes, _story: Story, /) -> None:
         told = load(data)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FIRST = "11111111-1111-4111-8111-111111111111"
 SECOND = "22222222-2222-4222-8222-222222222222"
-WRITTEN = [exporter for exporter in OWN if exporter.name != "html"]
 
 
 @pytest.fixture
@@ -74,7 +73,7 @@ def test_one_session_is_a_file_named_by_its_title_that_only_its_owner_reads(
     assert [one.name for one in here.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("exporter", WRITTEN, ids=lambda one: one.name)
+@pytest.mark.parametrize("exporter", OWN, ids=lambda one: one.name)
 def test_every_format_is_written_to_a_file_and_the_same_to_standard_output(
     clew: Console, root: Path, here: Path, exporter: Any
 ) -> None:
@@ -270,10 +269,7 @@ def test_what_is_made_to_be_shown_has_no_secrets_and_the_rest_keeps_them(
     assert sum(json.loads(ran.out)["redacted"].values()) > 200
     assert left_of((here / "a.md").read_bytes(), sown) == []
     clew("export", SESSION, "--to", "md", "--root", root, "-o", "b.md", "--no-redact")
-    assert len(left_of((here / "b.md").read_bytes(), sown)) > 40
-    ran = clew("export", SESSION, "--to", "text", "--root", root, "-o", "c.txt", "--redact")
-    assert "taken out" in ran.err
-    assert left_of((here / "c.txt").read_bytes(), sown) == []
+    assert sum(one.secret.encode() in (here / "b.md").read_bytes() for one in sown) > 40
     assert all(path.stat().st_mtime == 1_700_000_000 for path in root.rglob("*") if path.is_file())
 
 
