@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow.parquet as parquet
 import pytest
 
 from clew.actions.exporting_tables import export_tables
@@ -19,6 +19,7 @@ from clew.tables.schema import TABLES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
 CORPUS = Path(__file__).parent.parent / "data" / "corpus"
 
 

@@ -37,7 +37,11 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> None:
         EntryPoint("broken", "no_such_module_at_all:x", registry.GROUP),
     ]
     monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: EntryPoints(points))
+
+    def entry_points(*, group: str) -> EntryPoints:
+        return EntryPoints(points).select(group=group)
+
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
 
 
 @pytest.mark.usefixtures("offered")

@@ -279,6 +279,33 @@ def test_a_pattern_says_what_else_is_a_secret(clew: Console, root: Path, here: P
     assert "[redacted:" in ran.out
 
 
+# Bundles ----------------------------------------------------------------------------------------------
+
+
+def test_a_bundle_is_made_and_can_be_imported_elsewhere(
+    clew: Console, root: Path, here: Path, tmp_path: Path
+) -> None:
+    ran = clew("export", FIRST, "--to", "bundle", "--root", root)
+    assert ran.code == 0, ran.err
+    path = here / "mend-the-lamp-11111111.clew"
+    assert ran.out == f"{path}\n"
+    assert clew("export", FIRST, "--to", "bundle", "--root", root).code == 4
+    assert clew("export", FIRST, "--to", "bundle", "--root", root, "--force").code == 0
+    assert [one.name for one in here.iterdir()] == [path.name]
+    other = tmp_path / "other"
+    (other / "projects").mkdir(parents=True)
+    assert clew("import", path, "--root", other).code == 0
+    assert len(list(other.rglob(f"{FIRST}.jsonl"))) == 1
+
+
+def test_many_bundles_are_a_folder(clew: Console, root: Path, here: Path) -> None:
+    ran = clew("export", "--all", "--to", "bundle", "--root", root, "-o", "kept", "--json")
+    assert ran.code == 0, ran.err
+    assert len(json.loads(ran.out)["written"]) == 2
+    assert len(list((here / "kept").glob("*.clew"))) == 2
+    assert clew("export", "--all", "--to", "bundle", "--root", root, "-o", "kept").code == 3
+
+
 # Wrong use, the list, the terminal ----------------------------------------------------------------------
 
 
