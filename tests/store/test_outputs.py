@@ -106,3 +106,41 @@ def test_a_line_is_added_and_the_file_made_for_it(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "lines")
     with pytest.raises(NotWrittenError):
         outputs.add_line(str(tmp_path / "link"), b"three\n")
+
+
+def test_a_file_beside_another_takes_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"old")
+    temporary = outputs.beside(str(path))
+    assert outputs.is_folder(str(tmp_path))
+    with open(temporary, "wb") as file:  # noqa: PTH123
+        file.write(b"new")
+    assert outputs.take_over(temporary, str(path)) == str(path)
+    assert path.read_bytes() == b"new"
+    assert names(tmp_path) == {"x"}
+    with pytest.raises(NotWrittenError):
+        outputs.take_over(temporary, str(path))
+
+
+def test_where_nothing_can_be_looked_up_that_is_said(tmp_path: Path) -> None:
+    with pytest.raises(NotWrittenError):
+        outputs.is_there(f"{tmp_path}/nul\0")
+    with pytest.raises(NotWrittenError):
+        outputs.add_line(str(tmp_path / "missing" / "x"), b"line\n")
+    assert outputs.size_of(str(tmp_path)) is None
+
+
+def test_many_pieces_are_written_as_one_and_a_race_for_the_name_is_lost_politely(tmp_path: Path) -> None:
+    class Racing(CountingDisk):
+        def link(self, source: str, target: str) -> None:
+            (tmp_path / "y").write_bytes(b"theirs")
+            super().link(source, target)
+
+    disk = CountingDisk()
+    outputs.write_output(str(tmp_path / "x"), [b"x" * 1000] * 1000, disk=disk)
+    assert disk.calls.count("write") == 4
+    with pytest.raises(RefusedError):
+        outputs.write_output(str(tmp_path / "y"), PIECES, disk=Racing())
+    assert (tmp_path / "y").read_bytes() == b"theirs"
+    assert outputs.make_output_folder(str(tmp_path / "a" / "b")) == str(tmp_path / "a" / "b")
+    assert outputs.is_folder(str(tmp_path / "a" / "b"))
