@@ -20,6 +20,7 @@ COMMANDS: Final = (
     Command("show", "Read", "read a session in the terminal"),
     Command("watch", "Read", "follow sessions as they are written"),
     Command("tree", "Read", "branches, compactions and sub-agents of a session"),
+    Command("diff", "Read", "two sessions, or two branches of one, side by side"),
     Command("context", "Read", "exactly what the model will be sent when a session is resumed"),
     Command("stats", "Understand", "what a session, or every session, is made of"),
     Command("usage", "Understand", "tokens and money, by day, model, project and more"),
