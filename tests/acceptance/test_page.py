@@ -81,6 +81,11 @@ STRANGE = """() => [...document.querySelectorAll("#app *")].map((one) => one.tag
     .filter((one) => /^(script|iframe|object|embed|form|style|link|meta|base|math|marquee|video|audio|textarea|template)$/.test(one))"""
 
 
+UNSEEN = """() => [...new Set(document.getElementById("app").textContent
+    .match(/[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]/g))]"""
+"""What a reader would not see, and what would turn the direction of what they do."""
+
+
 def test_sixty_payloads_in_every_place_of_a_page_do_nothing(tmp_path: Path, running: Browser) -> None:
     assert len(PAYLOADS) >= 60
     for number, payload in enumerate(PAYLOADS):
@@ -91,6 +96,7 @@ def test_sixty_payloads_in_every_place_of_a_page_do_nothing(tmp_path: Path, runn
             assert watched.page.evaluate("document.querySelectorAll('.agentturns section').length") == 1, payload
             assert watched.misdeeds() == [], payload
             assert watched.page.evaluate(ODD_ADDRESSES) == [], payload
+            assert watched.page.evaluate(UNSEEN) == [], payload
             assert watched.page.evaluate(STRANGE) == [], payload
         path.unlink()
 
