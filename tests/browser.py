@@ -119,7 +119,7 @@ def browser(home: Path) -> Iterator[Browser]:
             running.close()
 
 
-_WATCH: Final = """
+WATCH: Final = """
 window.__violations = [];
 addEventListener("securitypolicyviolation", (event) => {
   window.__violations.push(`${event.violatedDirective} ${event.blockedURI}`);
@@ -187,7 +187,7 @@ def opened(
     page.on("pageerror", lambda error: watched.complaints.append(str(error)))
     page.on("popup", lambda popup: watched.popups.append(popup.url))
     if scripts:
-        page.add_init_script(_WATCH)
+        page.add_init_script(WATCH)
     try:
         page.goto(own, wait_until="domcontentloaded")
         if scripts:

@@ -93,7 +93,9 @@ def test_sixty_payloads_in_every_place_of_a_page_do_nothing(tmp_path: Path, runn
         with browser.opened(running, path) as watched:
             assert watched.page.locator(".item").count() >= 6, payload
             look_at_all(watched.page)
-            assert watched.page.evaluate("document.querySelectorAll('.agentturns section').length") == 1, payload
+            assert watched.page.evaluate("document.querySelectorAll('.agentturns section').length") == 1, (
+                payload
+            )
             assert watched.misdeeds() == [], payload
             assert watched.page.evaluate(ODD_ADDRESSES) == [], payload
             assert watched.page.evaluate(UNSEEN) == [], payload
@@ -137,7 +139,10 @@ def test_payloads_in_the_list_of_pages_do_nothing(tmp_path: Path, running: Brows
     with browser.opened(running, path) as watched:
         watched.page.fill("#filter", "onerror")
         settle(watched.page)
-        assert watched.page.inner_text("#found") == f"{sum('onerror' in one for one in PAYLOADS)} of {len(PAYLOADS)}"
+        assert (
+            watched.page.inner_text("#found")
+            == f"{sum('onerror' in one for one in PAYLOADS)} of {len(PAYLOADS)}"
+        )
         watched.page.fill("#filter", "")
         assert watched.misdeeds() == []
         assert watched.page.evaluate(CUT) == []

@@ -41,8 +41,13 @@ def long(tmp_path: Path, running: Browser) -> Iterator[Page]:
     """A page of many turns, some of them long."""
     turns: list[list[Flow]] = []
     for n in range(1, 121):
-        calls = [shell(f"step {n}.{m}", f"output {n}.{m}\n" * (m * 7 % 30), is_failed=m == 5) for m in range(n % 40)]
-        said = answer("\n\n".join(f"Paragraph {m} of turn {n}. " * 12 for m in range(n % 5 + 1)), is_last=True)
+        calls = [
+            shell(f"step {n}.{m}", f"output {n}.{m}\n" * (m * 7 % 30), is_failed=m == 5)
+            for m in range(n % 40)
+        ]
+        said = answer(
+            "\n\n".join(f"Paragraph {m} of turn {n}. " * 12 for m in range(n % 5 + 1)), is_last=True
+        )
         turns.append([prompt(f"Prompt number {n}"), parts.Thinking(f"Hm {n}. Well."), *calls, said])
     with browser.opened(running, written(story(turns), tmp_path / "long.html")) as watched:
         yield watched.page
@@ -160,7 +165,14 @@ def test_keys_step_through_items_prompts_and_failures(long: Page) -> None:
     def here() -> str:
         return long.evaluate("document.querySelector('.is-here')?.id ?? ''")
 
-    for key, wanted in (("J", "t1.1"), ("J", "t2.1"), ("J", "t3.1"), ("K", "t2.1"), ("j", "t2.2"), ("j", "t2.3")):
+    for key, wanted in (
+        ("J", "t1.1"),
+        ("J", "t2.1"),
+        ("J", "t3.1"),
+        ("K", "t2.1"),
+        ("j", "t2.2"),
+        ("j", "t2.3"),
+    ):
         long.keyboard.press(key)
         settle(long)
         assert here() == wanted, key
@@ -191,7 +203,9 @@ def test_typing_in_the_search_presses_no_keys(long: Page) -> None:
 
 @pytest.mark.parametrize("place", ["t90", "t90.4", "t119.20"])
 def test_an_address_leads_to_its_place(tmp_path: Path, running: Browser, place: str) -> None:
-    turns = [[prompt(f"Prompt {n}"), *(shell(f"{n}.{m}", "x\n" * 30) for m in range(30))] for n in range(1, 121)]
+    turns = [
+        [prompt(f"Prompt {n}"), *(shell(f"{n}.{m}", "x\n" * 30) for m in range(30))] for n in range(1, 121)
+    ]
     path = written(story(turns), tmp_path / "page.html")
     with browser.opened(running, path) as watched:
         page = watched.page
@@ -239,8 +253,8 @@ def test_scrolling_up_and_down_never_jumps(long: Page) -> None:
 def test_what_is_pressed_stays_where_it_is(long: Page) -> None:
     long.evaluate("location.hash = 't79.12'")
     settle(long)
-    buttons = long.locator(".callline[aria-expanded=false]:visible")
-    seen = [one for one in buttons.all() if 150 < (one.bounding_box() or {"y": 0})["y"] < 900][:5]
+    buttons = long.query_selector_all(".callline[aria-expanded=false]")
+    seen = [one for one in buttons if 150 < (one.bounding_box() or {"y": 0})["y"] < 900][:5]
     assert len(seen) == 5
     for one in seen:
         before = (one.bounding_box() or {"y": 0})["y"]
@@ -314,7 +328,12 @@ def test_without_scripts_the_page_is_there_to_read(tmp_path: Path, running: Brow
     path = written(every_kind(), tmp_path / "page.html")
     with browser.opened(running, path, scripts=False) as watched:
         told = watched.page.inner_text("body")
-        for said in ("Sold-out loaves", "People can order what is sold out. Why?", "python -m pytest -q", "The end."):
+        for said in (
+            "Sold-out loaves",
+            "People can order what is sold out. Why?",
+            "python -m pytest -q",
+            "The end.",
+        ):
             assert said in told
         assert watched.requests == []
 
