@@ -78,7 +78,10 @@ ODD_ADDRESSES = """() => [...document.querySelectorAll("[href], [src], [action],
     .filter((one) => !/^(#|https?:|mailto:|data:image\\/(png|jpeg|gif|webp);base64,)/.test(one))"""
 
 STRANGE = """() => [...document.querySelectorAll("#app *")].map((one) => one.tagName.toLowerCase())
-    .filter((one) => /^(script|iframe|object|embed|form|style|link|meta|base|math|marquee|video|audio|textarea|template)$/.test(one))"""
+    .filter((one) => [
+        "script", "iframe", "object", "embed", "form", "style", "link", "meta", "base", "math", "marquee",
+        "video", "audio", "textarea", "template",
+    ].includes(one))"""
 
 
 UNSEEN = """() => [...new Set(document.getElementById("app").textContent
@@ -202,7 +205,8 @@ def test_no_text_is_cut_or_stands_on_other_text(tmp_path: Path, running: Browser
 def test_what_can_be_pressed_on_a_phone_is_large_enough(tmp_path: Path, running: Browser) -> None:
     path = written(every_kind(), tmp_path / "page.html")
     with browser.opened(running, path, width=390, height=844) as watched:
-        small = watched.page.evaluate("""() => [...document.querySelectorAll("button, .railrow, .what a, summary")]
+        small = watched.page.evaluate("""() => [
+            ...document.querySelectorAll("button, .railrow, .what a, summary")]
             .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)
             .map((one) => one.className + " " + one.getBoundingClientRect().height)""")
         assert small == []

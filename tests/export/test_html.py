@@ -91,7 +91,7 @@ class TestContract(ExporterContract):
         shown = sum(1 for named, _ in chunks(source) if "data-a" not in named and named["data-i"] == "0")
         assert shown >= len(story.heads)
 
-    def validate_hostile(self, data: bytes, story: Story, payload: str, /) -> None:
+    def validate_hostile(self, data: bytes, story: Story, _payload: str, /) -> None:
         self.validate(data, story)
         source = data.decode("utf-8")
         assert set(Reading(source, scripts=False).names) <= EXPECTED
@@ -291,8 +291,8 @@ def everywhere(said: str) -> Story:
 
 
 EXPECTED = {
-    "html", "head", "meta", "title", "style", "body", "div", "script", "noscript", "h1", "h2", "small", "bdi", "dl",
-    "dt", "dd", "p", "b", "code", "pre",
+    "html", "head", "meta", "title", "style", "body", "div", "script", "noscript", "h1", "h2", "small", "bdi",
+    "dl", "dt", "dd", "p", "b", "code", "pre",
 }  # fmt: skip
 
 

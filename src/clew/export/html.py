@@ -184,9 +184,7 @@ class _Chunk:
         named = f' data-a="{_attribute(self._agent)}" data-f="{_attribute(self._started)}"'
         head = "" if self._first else f' data-h="{_attribute(self._head)}"'
         told = named + head if self._agent else ""
-        place = (
-            f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{told}'
-        )
+        place = f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{told}'
         data = guard(b"[%b]" % b",".join(self.items))
         script = b'<script type="application/json" class="chunk" %b>%b</script>\n' % (place.encode(), data)
         top = "" if self._agent or self._first else plain.turn_top(self._head, self._key)
