@@ -185,6 +185,14 @@ def test_a_sub_agent_stands_behind_the_turn_that_started_it_and_names_the_call()
     assert msgspec.json.decode(named["data-h"], type=TurnHead).n == 1
 
 
+@pytest.mark.parametrize("name", ["\u202eb\u2028\x00", "\"'<&>", "\ud800x", "日本 🌿"])
+def test_the_name_of_a_sub_agent_is_the_same_in_its_call_and_at_its_chunks(name: str) -> None:
+    calling = parts.Call("Task", "", "", "done", agents=(parts.Agent(name),))
+    found = chunks(page(story([[calling]], agents={name: [[prompt("x")]]})))
+    told = msgspec.convert(found[0][1][0]["agents"], list[dict[str, str]])
+    assert told[0]["agent_id"] == owner(found[1][0])
+
+
 def test_sub_agents_that_start_each_other_end() -> None:
     def starting(name: str) -> parts.Call:
         return parts.Call("Task", "", "", "done", agents=(parts.Agent(name),))

@@ -8,8 +8,11 @@ plain text, for where no script runs. Nothing on the page asks the network for a
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from clew.export import html_plain as plain
 from clew.export.html_gate import encode, guard, raw_json, text
@@ -195,8 +198,8 @@ class _Chunk:
 
 
 def _attribute(value: object) -> str:
-    """A value as JSON in an attribute: unlike text it comes back as it was."""
-    return text(encode(value).decode())
+    """A value as JSON in an attribute, in ASCII: unlike text it comes back as it was."""
+    return text(json.dumps(msgspec.json.decode(raw_json(value))))
 
 
 def _letter(item: Flow) -> str:
