@@ -22,7 +22,7 @@ HEAD = """// Made by scripts/make_part_types.py from clew.view.parts; do not edi
 // What has its default is left out of the JSON, so every field with a default may be missing.
 """
 
-PLAIN = {
+PLAIN: dict[type[shapes.Type], str] = {
     shapes.StrType: "string",
     shapes.IntType: "number",
     shapes.FloatType: "number",

@@ -23,9 +23,9 @@ import pytest
 from tests.conformance.client import CACHE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, Dialog, Page, Route
 
 _CHROMIUM: Final = "@sparticuz/chromium@153.0.0"
 _AXE: Final = "axe-core@4.14.0"
@@ -101,7 +101,7 @@ def axe() -> str:
 
 
 @contextmanager
-def browser(home: Path) -> Iterator[Browser]:
+def browser(home: Path) -> Generator[Browser]:
     """A running browser whose own files are below a folder of the test."""
     from playwright.sync_api import sync_playwright
 
@@ -119,7 +119,7 @@ def browser(home: Path) -> Iterator[Browser]:
             running.close()
 
 
-_WATCH: Final = """
+WATCH: Final = """
 window.__violations = [];
 addEventListener("securitypolicyviolation", (event) => {
   window.__violations.push(`${event.violatedDirective} ${event.blockedURI}`);
@@ -160,7 +160,7 @@ def opened(
     height: int = 1000,
     colours: str = "light",
     scripts: bool = True,
-) -> Iterator[Watched]:
+) -> Generator[Watched]:
     """Open a page of the disk and watch it."""
     context = running.new_context(
         viewport={"width": width, "height": height},
@@ -181,13 +181,17 @@ def opened(
             watched.requests.append(address)
             route.abort()
 
+    def dismiss(dialog: Dialog) -> None:
+        watched.dialogs.append(dialog.message)
+        dialog.dismiss()
+
     page.route("**/*", allow)
-    page.on("dialog", lambda dialog: (watched.dialogs.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", dismiss)
     page.on("console", lambda said: watched.complaints.append(said.text) if said.type == "error" else None)
     page.on("pageerror", lambda error: watched.complaints.append(str(error)))
     page.on("popup", lambda popup: watched.popups.append(popup.url))
     if scripts:
-        page.add_init_script(_WATCH)
+        page.add_init_script(WATCH)
     try:
         page.goto(own, wait_until="domcontentloaded")
         if scripts:

@@ -1,4 +1,4 @@
-"""What the tests of pages share: pages on the disk, and ways to look at them that the renderer knows nothing of."""
+"""What the tests of pages share: pages on the disk, and ways to look at them without the renderer's help."""
 
 from __future__ import annotations
 
@@ -77,20 +77,23 @@ def hit(page: Page) -> dict[str, Any] | None:
         if (!range) return null;
         const box = range.getBoundingClientRect();
         const bar = document.querySelector("header.bar").getBoundingClientRect().bottom;
-        return { text: range.toString(), isSeen: box.top >= bar && box.bottom <= innerHeight && box.width > 0 };
+        const isSeen = box.top >= bar && box.bottom <= innerHeight && box.width > 0;
+        return { text: range.toString(), isSeen };
     }""")
 
 
 CUT = """() => {
   const found = [];
-  if (document.documentElement.scrollWidth > innerWidth) found.push(`the page is ${document.documentElement.scrollWidth} wide`);
+  const { scrollWidth } = document.documentElement;
+  if (scrollWidth > innerWidth) found.push(`the page is ${scrollWidth} wide`);
   const scrolls = (element) => element.closest("pre, .difflines, .scroll, .rail, .minimap, .skip, .said");
   const isCutOnPurpose = (style) => style.textOverflow === "ellipsis" || style.webkitLineClamp !== "none";
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const boxes = [];
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
-    if (!node.data.trim() || !parent || scrolls(parent) || /^(SCRIPT|STYLE|NOSCRIPT)$/.test(parent.tagName)) continue;
+    if (!node.data.trim() || !parent || scrolls(parent)) continue;
+    if (/^(SCRIPT|STYLE|NOSCRIPT)$/.test(parent.tagName)) continue;
     if (!parent.checkVisibility()) continue;
     let clip = { left: 0, right: innerWidth };
     for (let at = parent; at; at = at.parentElement) {
@@ -105,9 +108,12 @@ CUT = """() => {
     range.selectNodeContents(node);
     for (const box of range.getClientRects()) {
       if (box.width < 1) continue;
-      if (!clip.isOnPurpose && (box.left < clip.left - 1 || box.right > clip.right + 1)) found.push(`cut: ${node.data.trim().slice(0, 40)}`);
+      const text = node.data.trim().slice(0, 30);
+      const isOut = box.left < clip.left - 1 || box.right > clip.right + 1;
+      if (isOut && !clip.isOnPurpose) found.push(`cut: ${text}`);
       const right = Math.min(box.right, clip.right);
-      if (right > box.left && parent.closest("main")) boxes.push({ left: box.left, right, top: box.top, bottom: box.bottom, text: node.data.trim().slice(0, 30), node });
+      if (right <= box.left || !parent.closest("main")) continue;
+      boxes.push({ left: box.left, right, top: box.top, bottom: box.bottom, text, node });
     }
   }
   boxes.sort((a, b) => a.top - b.top);

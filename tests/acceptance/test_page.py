@@ -78,7 +78,15 @@ ODD_ADDRESSES = """() => [...document.querySelectorAll("[href], [src], [action],
     .filter((one) => !/^(#|https?:|mailto:|data:image\\/(png|jpeg|gif|webp);base64,)/.test(one))"""
 
 STRANGE = """() => [...document.querySelectorAll("#app *")].map((one) => one.tagName.toLowerCase())
-    .filter((one) => /^(script|iframe|object|embed|form|style|link|meta|base|math|marquee|video|audio|textarea|template)$/.test(one))"""
+    .filter((one) => [
+        "script", "iframe", "object", "embed", "form", "style", "link", "meta", "base", "math", "marquee",
+        "video", "audio", "textarea", "template",
+    ].includes(one))"""
+
+
+UNSEEN = """() => [...new Set(document.getElementById("app").textContent
+    .match(/[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u2069\\ufeff]/g))]"""
+"""What a reader would not see, and what would turn the direction of what they do."""
 
 
 def test_sixty_payloads_in_every_place_of_a_page_do_nothing(tmp_path: Path, running: Browser) -> None:
@@ -88,9 +96,12 @@ def test_sixty_payloads_in_every_place_of_a_page_do_nothing(tmp_path: Path, runn
         with browser.opened(running, path) as watched:
             assert watched.page.locator(".item").count() >= 6, payload
             look_at_all(watched.page)
-            assert watched.page.evaluate("document.querySelectorAll('.agentturns section').length") == 1, payload
+            assert watched.page.evaluate("document.querySelectorAll('.agentturns section').length") == 1, (
+                payload
+            )
             assert watched.misdeeds() == [], payload
             assert watched.page.evaluate(ODD_ADDRESSES) == [], payload
+            assert watched.page.evaluate(UNSEEN) == [], payload
             assert watched.page.evaluate(STRANGE) == [], payload
         path.unlink()
 
@@ -131,7 +142,10 @@ def test_payloads_in_the_list_of_pages_do_nothing(tmp_path: Path, running: Brows
     with browser.opened(running, path) as watched:
         watched.page.fill("#filter", "onerror")
         settle(watched.page)
-        assert watched.page.inner_text("#found") == f"{sum('onerror' in one for one in PAYLOADS)} of {len(PAYLOADS)}"
+        assert (
+            watched.page.inner_text("#found")
+            == f"{sum('onerror' in one for one in PAYLOADS)} of {len(PAYLOADS)}"
+        )
         watched.page.fill("#filter", "")
         assert watched.misdeeds() == []
         assert watched.page.evaluate(CUT) == []
@@ -191,7 +205,8 @@ def test_no_text_is_cut_or_stands_on_other_text(tmp_path: Path, running: Browser
 def test_what_can_be_pressed_on_a_phone_is_large_enough(tmp_path: Path, running: Browser) -> None:
     path = written(every_kind(), tmp_path / "page.html")
     with browser.opened(running, path, width=390, height=844) as watched:
-        small = watched.page.evaluate("""() => [...document.querySelectorAll("button, .railrow, .what a, summary")]
+        small = watched.page.evaluate("""() => [
+            ...document.querySelectorAll("button, .railrow, .what a, summary")]
             .filter((one) => one.checkVisibility() && one.getBoundingClientRect().height < 43.5)
             .map((one) => one.className + " " + one.getBoundingClientRect().height)""")
         assert small == []

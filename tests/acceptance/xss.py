@@ -53,7 +53,7 @@ _ATTRIBUTES: Final = (
     "'><img src=x onerror=alert(1)>",
     "` onerror=alert(1) `",
     'x" style="background:url(https://evil.example/attribute)',
-    "image/png;base64,x\" onload=\"alert(1)",
+    'image/png;base64,x" onload="alert(1)',
     "x autofocus onfocus=alert(1) ",
 )
 _DATA: Final = (
@@ -67,17 +67,17 @@ _MARKDOWN: Final = (
     "![x](https://evil.example/image.png)",
     "![x](javascript:alert(1))",
     "![x][r]\n\n[r]: https://evil.example/reference.png",
-    "<https://evil.example/\"onmouseover=alert(1)>",
+    '<https://evil.example/"onmouseover=alert(1)>',
     "<div>\n<script>alert(1)</script>\n</div>",
     "[^1]\n\n[^1]: <img src=x onerror=alert(1)>",
     "```\n</code></pre><script>alert(1)</script>\n```",
     "```js onload=alert(1)><img src=x onerror=alert(1)>\nx\n```",
-    "[x](https://evil.example/ \"<img src=x onerror=alert(1)>\")",
+    '[x](https://evil.example/ "<img src=x onerror=alert(1)>")',
 )
 _MUTATION: Final = (
-    "<svg></p><style><a id=\"</style><img src=1 onerror=alert(1)>\">",
-    "<math><mtext><table><mglyph><style><!--</style><img title=\"--&gt;&lt;img src=1 onerror=alert(1)&gt;\">",
-    "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\">",
+    '<svg></p><style><a id="</style><img src=1 onerror=alert(1)>">',
+    '<math><mtext><table><mglyph><style><!--</style><img title="--&gt;&lt;img src=1 onerror=alert(1)&gt;">',
+    '<noscript><p title="</noscript><img src=x onerror=alert(1)>">',
     "<form><math><mtext></form><form><mglyph><style></math><img src onerror=alert(1)>",
     "<template><script>alert(1)</script></template><select><template>",
     "<svg><foreignObject><iframe srcdoc='<script>alert(1)</script>'></foreignObject></svg>",
@@ -85,7 +85,7 @@ _MUTATION: Final = (
 _STYLES: Final = (
     "<style>@import'https://evil.example/import.css';</style>",
     "x{background-image:url('https://evil.example/rule')}",
-    "<div style=\"background:url(https://evil.example/inline)\">x</div>",
+    '<div style="background:url(https://evil.example/inline)">x</div>',
 )
 _DIRECTION: Final = (
     "\u202etxt.exe\u202c",

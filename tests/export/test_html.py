@@ -91,7 +91,7 @@ class TestContract(ExporterContract):
         shown = sum(1 for named, _ in chunks(source) if "data-a" not in named and named["data-i"] == "0")
         assert shown >= len(story.heads)
 
-    def validate_hostile(self, data: bytes, story: Story, payload: str, /) -> None:
+    def validate_hostile(self, data: bytes, story: Story, _payload: str, /) -> None:
         self.validate(data, story)
         source = data.decode("utf-8")
         assert set(Reading(source, scripts=False).names) <= EXPECTED
@@ -183,6 +183,14 @@ def test_a_sub_agent_stands_behind_the_turn_that_started_it_and_names_the_call()
     named = found[1][0]
     assert msgspec.json.decode(named["data-f"]) == "t1.9"
     assert msgspec.json.decode(named["data-h"], type=TurnHead).n == 1
+
+
+@pytest.mark.parametrize("name", ["\u202eb\u2028\x00", "\"'<&>", "\ud800x", "日本 🌿"])
+def test_the_name_of_a_sub_agent_is_the_same_in_its_call_and_at_its_chunks(name: str) -> None:
+    calling = parts.Call("Task", "", "", "done", agents=(parts.Agent(name),))
+    found = chunks(page(story([[calling]], agents={name: [[prompt("x")]]})))
+    told = msgspec.convert(found[0][1][0]["agents"], list[dict[str, str]])
+    assert told[0]["agent_id"] == owner(found[1][0])
 
 
 def test_sub_agents_that_start_each_other_end() -> None:
@@ -291,8 +299,8 @@ def everywhere(said: str) -> Story:
 
 
 EXPECTED = {
-    "html", "head", "meta", "title", "style", "body", "div", "script", "noscript", "h1", "h2", "small", "bdi", "dl",
-    "dt", "dd", "p", "b", "code", "pre",
+    "html", "head", "meta", "title", "style", "body", "div", "script", "noscript", "h1", "h2", "small", "bdi",
+    "dl", "dt", "dd", "p", "b", "code", "pre",
 }  # fmt: skip
 
 

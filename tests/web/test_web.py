@@ -21,7 +21,8 @@ def test_the_types_are_those_of_the_parts() -> None:
 def test_no_source_makes_markup_out_of_text() -> None:
     forbidden = re.compile(
         r"innerHTML|outerHTML|insertAdjacentHTML|dangerouslySetInnerHTML|document\.write|DOMParser|"
-        r"createContextualFragment|setHTML|srcdoc|\beval\s*\(|new Function|setAttribute\(\s*[\"'`]on|\.cssText"
+        r"createContextualFragment|setHTML|srcdoc|\beval\s*\(|new Function|"
+        r"setAttribute\(\s*[\"'`]on|\.cssText"
     )
     assert len(SOURCES) > 15
     for path in SOURCES:
@@ -37,7 +38,7 @@ def test_no_source_asks_the_network() -> None:
 
 
 def test_an_address_is_only_set_where_it_was_judged() -> None:
-    """Links of the text go through `Link`, which is given what `safeAddress` let through; others are anchors."""
+    """Links in texts go through `Link`, given what `safeAddress` let through; others are anchors."""
     for path in SOURCES:
         for value in re.findall(r"\bhref=(\{[^}]*\}|\"[^\"]*\")", path.read_text(encoding="utf-8")):
             assert value == "{address}" or value.startswith(("{`#", '"#')), (path.name, value)

@@ -42,7 +42,7 @@ export function Bar(options: BarOptions) {
           <a class="bartitle" href="#top"><Isolated text={head.title || "Untitled session"} /></a>
           <div class="barfacts">
             {head.project && <span class="barproject"><Isolated text={lastName(head.project)} />{head.branch && <> · <Isolated text={head.branch} /></>}</span>}
-            {head.work.cost_usd ? <span>{money(head.work.cost_usd)}</span> : null}
+            {head.work.cost_usd ? <span class="barcost">{money(head.work.cost_usd)}</span> : null}
             {head.work.failed ? <span class="err"><Icon name="failed" />{count(head.work.failed)} failed</span> : null}
             {head.damaged ? <span class="warn"><Icon name="warning" />{plural(head.damaged, "damaged piece")}</span> : null}
             {!options.isComplete && <span>loading …</span>}
@@ -78,7 +78,6 @@ function SearchRow({ search, onClose }: { search: Search; onClose: () => void })
         spellcheck={false}
         autocomplete="off"
         value={search.query}
-        ref={(element) => { if (element && document.activeElement === document.body) element.focus(); }}
         onInput={(event) => search.start(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Enter") {

@@ -27,8 +27,8 @@ export function Facts({ facts }: { facts: PageFacts }) {
   say("Work", <WorkSummary facts={facts} />);
   say("Models", (head.models ?? []).length > 0 && <List items={head.models ?? []} />);
   say("Cost", <Cost facts={facts} />);
-  say("Secrets", redactionWords(facts));
-  say("Left out", (facts.left_out ?? []).length > 0 && <span>{(facts.left_out ?? []).map(String).join("; ")}</span>);
+  say("Secrets", visible(redactionWords(facts)));
+  say("Left out", (facts.left_out ?? []).length > 0 && <span>{visible((facts.left_out ?? []).join("; "))}</span>);
   say("Damage", head.damaged ? <span class="warn"><Icon name="warning" /> {plural(head.damaged, "piece")} of the file could not be read; each is marked where it stands</span> : null);
   return <dl class="facts">{rows.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
 }
@@ -53,13 +53,14 @@ function WorkSummary({ facts: { head } }: { facts: PageFacts }) {
 function Cost({ facts: { head } }: { facts: PageFacts }) {
   const { work } = head;
   const unpriced = head.unpriced ?? [];
+  const notes: ComponentChildren[] = [];
+  if (head.prices) notes.push(<>prices of {visible(head.prices)}</>);
+  if (unpriced.length > 0) notes.push(<>no price known for <List items={unpriced} /></>);
+  if (head.agents) notes.push("sub-agents not counted");
   return (
     <>
-      {money(work.cost_usd)}
-      {work.total_tokens ? <>, {tokens(work.total_tokens)} tokens</> : null}
-      {head.prices ? <span class="faint"> prices of {head.prices}</span> : null}
-      {unpriced.length > 0 && <span class="faint"> no price known for <List items={unpriced} /></span>}
-      {head.agents ? <span class="faint"> sub-agents not counted</span> : null}
+      {money(work.cost_usd)}{work.total_tokens ? `, ${tokens(work.total_tokens)} tokens` : ""}
+      {notes.map((note) => <span class="faint"> · {note}</span>)}
     </>
   );
 }
@@ -82,7 +83,7 @@ export function MoreFacts({ facts }: { facts: PageFacts }) {
   if (head.versions?.length) rows.push(["Client", <List items={head.versions} />]);
   if (head.lines) rows.push(["File", `${plural(head.lines, "line")}, ${bytes(head.bytes ?? 0)}`]);
   if (head.branches && head.branches > 1) rows.push(["Branches", count(head.branches)]);
-  rows.push(["Made by", `clew ${facts.version ?? ""}`]);
+  rows.push(["Made by", visible(`clew ${facts.version ?? ""}`)]);
   return (
     <details class="morefacts">
       <summary>More facts</summary>

@@ -127,7 +127,7 @@ function CallView({ flow, host, id }: ItemOptions<Call>) {
       {host.isPrint ? <div class="callline">{line}</div> : (
         <button type="button" class="callline" aria-expanded={isOpen} title={isOpen ? undefined : visibleText(flow.argument)} onClick={(event) => host.toggle(id, byDefault, event.currentTarget)}>{line}</button>
       )}
-      {(isOpen || isForPaper) && !(isForPaper && given.length + result.length === 0) && (
+      {(given.length + result.length > 0 || (isBare && !isForPaper)) && (isOpen || isForPaper) && (
         <div class="callbody">
           {given.length > 0 && <div class="given"><Parts parts={given} place={inside(place, "given")} /></div>}
           {result.length > 0 && <div class="result"><Parts parts={result} place={inside(place, "result")} cut={flow.state === "failed" ? "tail" : "head"} /></div>}

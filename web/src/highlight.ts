@@ -10,8 +10,11 @@ export function rangesIn(element: Element, word: string): Range[] {
   const nodes: Text[] = [];
   const starts: number[] = [];
   let whole = "";
-  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, (node) =>
-    node.parentElement?.closest(".nums, .ln, .here, .agentturns") ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT);
+  // Numbers of lines are no text of the session, and the items of a sub-agent are looked at by themselves.
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, (node) => {
+    const apart = node.parentElement?.closest(".nums, .ln, .here, .agentturns");
+    return apart && element.contains(apart) ? NodeFilter.FILTER_REJECT : NodeFilter.FILTER_ACCEPT;
+  });
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     nodes.push(node as Text);
     starts.push(whole.length);

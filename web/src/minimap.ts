@@ -12,6 +12,7 @@ export class Minimap {
   private readonly canvas = document.createElement("canvas");
   private readonly view = document.createElement("div");
   private waiting = false;
+  private isDrawn = false;
 
   constructor(private readonly reader: Reader, private readonly hits: () => Iterable<string>) {
     this.element.className = "minimap";
@@ -22,14 +23,15 @@ export class Minimap {
     this.element.addEventListener("pointermove", (event) => event.buttons === 1 && this.jump(event));
   }
 
-  /** Draw it anew, at the next frame. */
+  /** Draw it anew, soon: all items are looked at for it, so not with every change. */
   refresh(): void {
     if (this.waiting) return;
     this.waiting = true;
-    requestAnimationFrame(() => {
+    setTimeout(() => requestAnimationFrame(() => {
       this.waiting = false;
+      for (const slot of this.reader.list.slots) slot.measure();
       this.draw();
-    });
+    }), this.isDrawn ? 250 : 0);
   }
 
   private bounds(): { from: number; height: number } {
@@ -68,7 +70,13 @@ export class Minimap {
     if (!paint) return;
     paint.scale(scale, scale);
     const style = getComputedStyle(document.documentElement);
-    const colour = (name: string) => style.getPropertyValue(name).trim();
+    const known = new Map<string, string>();
+    const colour = (name: string) => {
+      const found = known.get(name) ?? style.getPropertyValue(name).trim();
+      known.set(name, found);
+      return found;
+    };
+    this.isDrawn = true;
     const hits = new Set(this.hits());
     const found: number[] = [];
     const failed: number[] = [];

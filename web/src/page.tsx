@@ -66,6 +66,7 @@ class Frame extends Component<FrameOptions, FrameState> {
   private minimap!: Minimap;
   private shown = "";
   private waiting = false;
+  private isStale = false;
   private saying = 0;
 
   override componentDidMount(): void {
@@ -77,7 +78,7 @@ class Frame extends Component<FrameOptions, FrameState> {
     this.mini?.append(this.minimap.element);
     this.reader.onChange(() => this.later());
     listenForPrint(this.reader, this.paper as HTMLElement);
-    addEventListener("scroll", () => this.later(), { passive: true });
+    addEventListener("scroll", () => this.scrolled(), { passive: true });
     addEventListener("resize", () => {
       this.reader.list.measureColumns();
       this.later();
@@ -109,21 +110,33 @@ class Frame extends Component<FrameOptions, FrameState> {
     this.setState({ tick: 1 });
   }
 
-  /** Bring the frame up to date, once a frame of the screen. */
+  /** Something changed: bring the frame up to date, once a frame of the screen. */
   private later(): void {
+    this.isStale = true;
+    this.scrolled();
+  }
+
+  private scrolled(): void {
     if (this.waiting) return;
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      const hit = this.search.current();
-      const shown = hit ? `${this.search.query} ${this.search.at}` : this.search.query;
-      highlight(this.root as HTMLElement, this.search.query, (key) => this.search.has(key), hit, shown !== this.shown);
-      this.shown = shown;
-      for (const slot of this.reader.list.slots) if (slot.isDrawn) slot.measure();
-      this.minimap.refresh();
+      const turn = this.reader.top()?.chunk.turn ?? 1;
       this.minimap.follow();
-      this.setState({ turn: this.reader.top()?.chunk.turn ?? 1, tick: this.state.tick + 1 });
+      if (this.isStale) {
+        this.isStale = false;
+        this.mark();
+        this.minimap.refresh();
+        this.setState({ turn, tick: this.state.tick + 1 });
+      } else if (turn !== this.state.turn) this.setState({ turn });
     });
+  }
+
+  private mark(): void {
+    const hit = this.search.current();
+    const shown = hit ? `${this.search.query} ${this.search.at}` : this.search.query;
+    highlight(this.root as HTMLElement, this.search.query, (key) => this.search.has(key), hit, shown !== this.shown);
+    this.shown = shown;
   }
 
   private follow(): void {
@@ -193,10 +206,7 @@ class Frame extends Component<FrameOptions, FrameState> {
             <div class="minihost" ref={(element) => { this.mini = element; }} />
           </div>
           <main id="top">
-            <h1><Isolated text={facts.head.title || "Untitled session"} /></h1>
-            <Facts facts={facts} />
-            <MoreFacts facts={facts} />
-            <TurnTable heads={heads} isAll={state.areAllTurns} showAll={() => this.setState({ areAllTurns: true })} />
+            <Top facts={facts} heads={heads} isAll={state.areAllTurns} isComplete={state.isComplete} showAll={() => this.setState({ areAllTurns: true })} />
             <Body onRoot={(element) => { this.root = element; }} onPaper={(element) => { this.paper = element; }} />
             {state.isComplete && heads.length === 0 && <p class="nothing">There are no turns in this session.</p>}
           </main>
@@ -208,6 +218,32 @@ class Frame extends Component<FrameOptions, FrameState> {
             this.setState({ areKeysOn: on });
           }} />
         )}
+      </>
+    );
+  }
+}
+
+interface TopOptions {
+  facts: PageFacts;
+  heads: TurnHead[];
+  isAll: boolean;
+  isComplete: boolean;
+  showAll: () => void;
+}
+
+/** What stands above the turns; it changes when all is read or the whole table is wanted, and never on scrolling. */
+class Top extends Component<TopOptions> {
+  override shouldComponentUpdate(next: TopOptions): boolean {
+    return next.isAll !== this.props.isAll || next.isComplete !== this.props.isComplete;
+  }
+
+  render({ facts, heads, isAll, showAll }: TopOptions) {
+    return (
+      <>
+        <h1><Isolated text={facts.head.title || "Untitled session"} /></h1>
+        <Facts facts={facts} />
+        <MoreFacts facts={facts} />
+        <TurnTable heads={heads} isAll={isAll} showAll={showAll} />
       </>
     );
   }

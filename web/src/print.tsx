@@ -34,15 +34,18 @@ export function listenForPrint(reader: Reader, place: HTMLElement): void {
 
 function PaperChunk({ chunk, reader, host }: { chunk: Chunk; reader: Reader; host: AgentHost }) {
   const head = chunk.first === 0 ? (chunk.head ?? reader.headOf("", chunk.turn)) : null;
+  const flows = chunk.load();
+  const prompt = flows.findIndex((flow) => flow.kind === "prompt");
   return (
     <>
       {head && <TurnTop head={head} agent="" before={reader.headOf("", chunk.turn - 1)} />}
-      {head && <WorkLine work={head.work} />}
-      {chunk.load().map((flow, at) => {
+      {head && prompt < 0 && <WorkLine work={head.work} />}
+      {flows.map((flow, at) => {
         const letter = chunk.marks[at]?.letter ?? "n";
         // Thinking is on paper only where all of it is open.
-        if (flow.kind === "thinking" && !host.thinking) return null;
-        return isShown(letter, reader.level) ? <FlowView flow={flow} host={host} id={`print-${itemKey(chunk, at)}`} /> : null;
+        if ((flow.kind === "thinking" && !host.thinking) || !isShown(letter, reader.level)) return null;
+        const drawn = <FlowView flow={flow} host={host} id={`print-${itemKey(chunk, at)}`} />;
+        return at === prompt && head ? [drawn, <WorkLine work={head.work} />] : drawn;
       })}
     </>
   );

@@ -68,7 +68,7 @@ export class Reader implements ListHost {
   toggle(key: string, byDefault: boolean, pressed: Element): void {
     const open = !this.isOpen(key, byDefault);
     const slot = this.slotAround(pressed);
-    keepStill(this.root, () => {
+    keepStill(this.onScreen(), () => {
       this.folds.set(key, open);
       slot?.draw();
     }, pressed);
@@ -96,7 +96,7 @@ export class Reader implements ListHost {
   }
 
   setLevel(level: Level): void {
-    keepStill(this.root, () => {
+    keepStill(this.onScreen(), () => {
       this.level = level;
       this.folds.clear();
       this.unfolded.clear();
@@ -108,7 +108,7 @@ export class Reader implements ListHost {
   }
 
   setThinking(open: boolean): void {
-    keepStill(this.root, () => {
+    keepStill(this.onScreen(), () => {
       this.thinking = open;
       this.list.redraw();
       for (const list of this.agentLists.values()) list.redraw();
@@ -186,7 +186,7 @@ export class Reader implements ListHost {
       else if (!entry.isIntersecting && slot.isDrawn && !isHeld(slot.element)) far.push(slot);
     }
     if (near.length + far.length === 0) return;
-    keepStill(this.root, () => {
+    keepStill(this.onScreen(), () => {
       for (const slot of far) slot.undraw();
       for (const slot of near) slot.draw();
     });
@@ -288,6 +288,10 @@ export class Reader implements ListHost {
     this.folds.set(agentKey(starter, agent), true);
     this.forced.add(starter);
     return this.reveal(starter) ? (this.agentLists.get(agent) ?? null) : null;
+  }
+
+  private onScreen(): Element[] {
+    return this.around().map((slot) => slot.element);
   }
 
   private drawNear(): void {

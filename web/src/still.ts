@@ -11,11 +11,11 @@ interface Mark {
 }
 
 /** What is on the screen and would be missed, best first. */
-function marks(root: Element): Mark[] {
+function marks(slots: Iterable<Element>): Mark[] {
   const from = headerHeight();
   const found: Mark[] = [];
   const straddling: Mark[] = [];
-  for (const slot of root.querySelectorAll(".slot")) {
+  for (const slot of slots) {
     const box = slot.getBoundingClientRect();
     if (box.bottom <= from || box.top >= innerHeight) continue;
     if (!slot.classList.contains("is-drawn")) {
@@ -31,10 +31,10 @@ function marks(root: Element): Mark[] {
   return [...found, ...straddling];
 }
 
-/** Make a change, and keep in its place what was pressed or else what is read. */
-export function keepStill(root: Element, change: () => void, pressed: Element | null = null): void {
+/** Make a change, and keep in its place what was pressed or else what is read; `slots` are those on the screen. */
+export function keepStill(slots: Iterable<Element>, change: () => void, pressed: Element | null = null): void {
   const kept: Mark[] = pressed ? [{ element: pressed, top: pressed.getBoundingClientRect().top }] : [];
-  if (scrollY > 0 || pressed) kept.push(...marks(root));
+  if (scrollY > 0 || pressed) kept.push(...marks(slots));
   change();
   for (const { element, top } of kept) {
     if (!element.isConnected) continue;

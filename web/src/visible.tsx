@@ -1,4 +1,4 @@
-// What cannot be seen is drawn: controls as symbols, marks that turn the direction of writing as words.
+// What cannot be seen is drawn: controls and what turns the direction of writing as marks with their names.
 
 import type { ComponentChildren } from "preact";
 
@@ -10,6 +10,15 @@ const NAMES: Record<number, string> = {
   0x2060: "WJ", 0x2066: "LRI", 0x2067: "RLI", 0x2068: "FSI", 0x2069: "PDI", 0xfeff: "BOM",
 };
 
+const CONTROLS = "NUL SOH STX ETX EOT ENQ ACK BEL BS TAB LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split(" ");
+
+/** What stands in a mark of the page: letters, as the signs for controls are boxes in many fonts. */
+function label(code: number): string {
+  if (code < 0x20) return CONTROLS[code] ?? "";
+  if (code === 0x7f) return "DEL";
+  return symbol(code).replace(/^\[(.*)\]$/, "$1");
+}
+
 function symbol(code: number): string {
   if (code < 0x20) return String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return "␡";
@@ -17,17 +26,16 @@ function symbol(code: number): string {
   return `[${NAMES[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, "0")}`}]`;
 }
 
-/** The text with a symbol for every control and a labelled mark for every turn of direction. */
+/** The text with a labelled mark for every control and every turn of direction. */
 export function visible(text: string): ComponentChildren {
   const plain = text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
-  ODD.lastIndex = 0;
-  if (!ODD.test(plain)) return plain;
+  if (plain.search(ODD) < 0) return plain;
   const made: ComponentChildren[] = [];
   let at = 0;
   for (const found of plain.matchAll(ODD)) {
     if (found.index > at) made.push(plain.slice(at, found.index));
     const code = found[0].codePointAt(0) ?? 0;
-    made.push(<span class="ctl" title={`U+${code.toString(16).toUpperCase().padStart(4, "0")}`}>{symbol(code)}</span>);
+    made.push(<span class="ctl" title={`U+${code.toString(16).toUpperCase().padStart(4, "0")}`}>{label(code)}</span>);
     at = found.index + found[0].length;
   }
   if (at < plain.length) made.push(plain.slice(at));

@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import { parseKey, parseMarks } from "../src/chunks";
 import { bytes, firstSentence, lineCount, money, safeAddress, span, tokens } from "../src/text";
-import { visibleText } from "../src/visible";
+import { visible, visibleText } from "../src/visible";
 import { compare } from "../src/words";
 
 test("figures are short and say their unit", () => {
@@ -25,6 +25,12 @@ test("only http, https and mailto can be opened", () => {
 test("what cannot be seen is drawn", () => {
   assert.equal(visibleText("a\u001b[31m\u0000\u202e\u0085\ud800b\r\nc\td"), "a␛[31m␀[RLO][U+0085]\ufffdb\nc\td");
   assert.equal(visibleText("🌿 é 日本"), "🌿 é 日本");
+});
+
+test("a mark stands for every one of them, the first too", () => {
+  const made = visible("\u001b[31m red \u202e turned\u001b") as unknown[];
+  assert.deepEqual(made.map((one) => typeof one === "string" ? one : (one as { props: { children: string } }).props.children), ["ESC", "[31m red ", "RLO", " turned", "ESC"]);
+  assert.equal(visible("plain"), "plain");
 });
 
 test("changed words are told apart, and lines with little in common are not", () => {

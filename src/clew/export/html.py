@@ -8,8 +8,11 @@ plain text, for where no script runs. Nothing on the page asks the network for a
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
 from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from clew.export import html_plain as plain
 from clew.export.html_gate import encode, guard, raw_json, text
@@ -184,9 +187,7 @@ class _Chunk:
         named = f' data-a="{_attribute(self._agent)}" data-f="{_attribute(self._started)}"'
         head = "" if self._first else f' data-h="{_attribute(self._head)}"'
         told = named + head if self._agent else ""
-        place = (
-            f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{told}'
-        )
+        place = f'data-t="{self._head.n}" data-i="{self._first}" data-k="{" ".join(self._marks)}"{told}'
         data = guard(b"[%b]" % b",".join(self.items))
         script = b'<script type="application/json" class="chunk" %b>%b</script>\n' % (place.encode(), data)
         top = "" if self._agent or self._first else plain.turn_top(self._head, self._key)
@@ -197,8 +198,8 @@ class _Chunk:
 
 
 def _attribute(value: object) -> str:
-    """A value as JSON in an attribute: unlike text it comes back as it was."""
-    return text(encode(value).decode())
+    """A value as JSON in an attribute, in ASCII: unlike text it comes back as it was."""
+    return text(json.dumps(msgspec.json.decode(raw_json(value))))
 
 
 def _letter(item: Flow) -> str:

@@ -28,7 +28,8 @@ def write_index(sessions: Sequence[Listed], /, *, version: str) -> Iterator[byte
         f'<p class="totals">{text(totals(sessions))}</p>\n'
         '<search class="filter"><input id="filter" type="search" aria-label="Narrow the list" '
         'placeholder="Narrow by title, project, branch or model" autocomplete="off" '
-        'spellcheck="false" hidden><output id="found" aria-live="polite"></output></search>\n<ul class="rows">\n'
+        'spellcheck="false" hidden><output id="found" aria-live="polite"></output></search>\n'
+        '<ul class="rows">\n'
     )
     yield top.encode()
     for listed in sessions:
