@@ -10,7 +10,7 @@ WORKERS ?= 2
 GROUND := tests/format tests/session tests/store
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check acceptance soak fuzz bench dist mutants prices docs clean
+.PHONY: help run test check acceptance soak fuzz bench dist mutants prices docs web clean
 
 help: ## what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,5 +63,9 @@ docs: $(STAMP) ## make the generated parts of the docs anew
 	$(BIN)/python scripts/make_command_docs.py
 	$(BIN)/python scripts/make_table_docs.py
 
+web: $(STAMP) ## make the renderer of the pages anew; needs node
+	$(BIN)/python scripts/make_part_types.py
+	cd web && npm ci --no-audit --no-fund --ignore-scripts && npm run check && npm test && npm run build
+
 clean: ## remove what the targets made
-	rm -rf $(VENV) dist build mutants .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build mutants web/node_modules .pytest_cache .ruff_cache .hypothesis

@@ -31,6 +31,8 @@ Work = Literal[
     "list",  # every session, with title and times
     "page",  # fifty messages of one session
     "build",  # an index of the text, from nothing
+    "page of one",  # a session as HTML
+    "pages of all",
     "start",
 ]
 
@@ -178,6 +180,12 @@ def _agentsview_holding(_program: Path, job: Job, _words: list[str]) -> Holding:
     return Holding(messages, "messages", sum(one.stat().st_size for one in path.parent.glob(f"{path.name}*")))
 
 
+def _transcripts(program: Path, job: Job, *arguments: str) -> Command:
+    out = job.home / "transcripts"
+    env = throwaway_env(job.home, CLAUDE_CONFIG_DIR=str(job.root), **UNPLUGGED)
+    return Command((str(program), *arguments, "-o", str(out)), env, fresh=out)
+
+
 DAYS = ("usage", "daily", "--all", "--json", "--offline", "--no-sync", "--timezone", "UTC")
 
 PEERS: dict[str, Peer] = {
@@ -227,6 +235,17 @@ PEERS: dict[str, Peer] = {
             },
             says="agentsview v0.46.1",
             holding=_agentsview_holding,
+        ),
+        Peer(
+            "transcripts",
+            by_pip("claude-code-transcripts==0.6", "bin/claude-code-transcripts"),
+            {
+                "page of one": lambda program, job: _transcripts(program, job, "json", job.session),
+                "pages of all": lambda program, job: _transcripts(
+                    program, job, "all", "--source", str(job.projects), "--quiet"
+                ),
+            },
+            says="version 0.6",
         ),
     )
 }

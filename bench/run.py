@@ -19,7 +19,16 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bench import corpora, work_growth, work_lists, work_search, work_session, work_trace, work_usage
+from bench import (
+    corpora,
+    work_growth,
+    work_lists,
+    work_pages,
+    work_search,
+    work_session,
+    work_trace,
+    work_usage,
+)
 from bench.generate import Recipe, parse_size
 from bench.report import Report
 from bench.runner import Runner, megabytes
@@ -30,7 +39,7 @@ if TYPE_CHECKING:
     from bench.corpora import Corpus
     from bench.report import Row
 
-TARGETS = ("P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P11", "P12", "P13", "T1")
+TARGETS = ("P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13", "T1")
 
 
 def run(*, size: int, session_size: int, seed: int, repeat: int, only: tuple[str, ...]) -> Report:
@@ -62,6 +71,7 @@ def works(
         ({"P6"}, lambda: work_search.literal(runner, corpus)),
         ({"P8"}, lambda: work_search.queries(runner, corpus)),
         ({"P9"}, lambda: work_session.page(runner, corpus)),
+        ({"P10"}, lambda: work_pages.pages(runner)),
         ({"P13"}, lambda: work_growth.growth(runner, corpus)),
         ({"P12"}, lambda: work_session.memory(runner)),
         ({"T1"}, lambda: work_trace.sending(runner)),

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 SIZE = 2_000_000
 HERE = tuple(target for target in run.TARGETS if target not in {"P12", "T1"})
 """What can be measured with two megabytes."""
-FROM_REGISTRIES = ("ccusage", "ripgrep", "sdk", "aichat", "agentsview")
+FROM_REGISTRIES = ("ccusage", "ripgrep", "sdk", "aichat", "agentsview", "transcripts")
+
+
+OTHERS = ("ccusage", "ripgrep", "SDK", "aichat", "agentsview", "claude-code-transcripts")
+"""Their names in the rows."""
 
 
 def _not_here(_folder: Path) -> Path:
@@ -66,12 +70,8 @@ def test_every_target_has_rows_and_they_come_in_the_order_of_the_targets(report:
 
 
 def test_what_needs_a_peer_that_cannot_be_had_says_so_and_nothing_about_clew(report: Report) -> None:
-    ratios = [
-        row
-        for row in report.rows
-        if any(f"÷ {name}" in row.what for name in ("ccusage", "ripgrep", "SDK", "aichat", "agentsview"))
-    ]
-    assert {row.target for row in ratios} == {"P1", "P2", "P3", "P5", "P6", "P7", "P9"}
+    ratios = [row for row in report.rows if any(f"÷ {name}" in row.what for name in OTHERS)]
+    assert {row.target for row in ratios} == {"P1", "P2", "P3", "P5", "P6", "P7", "P9", "P10"}
     for row in ratios:
         if "last page" in row.what:
             continue
@@ -104,6 +104,11 @@ def test_queries_and_the_line_table_are_timed_inside_their_process(report: Repor
         assert row.figure > 0
     table = next(row for row in rows(report, "P9", "line table: peak memory"))
     assert table.verdict == "ok"
+
+
+def test_every_session_gets_its_page(report: Report) -> None:
+    assert [row.figure for row in rows(report, "P10", "missing")] == [0]
+    assert all(row.verdict == "ok" for row in rows(report, "P10", "peak memory"))
 
 
 def test_the_share_of_the_index_and_the_growth_of_time_are_measured(report: Report) -> None:

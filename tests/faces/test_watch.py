@@ -203,6 +203,8 @@ def test_everything_else_that_is_written_is_told_in_a_line_or_left_out() -> None
         "! 2 B could not be read (line 13, byte 1,769): JSON, but no",
         "  record",
         "",
+        "thinking  Hm.",
+        "",
         "Done.",
         "",
         "~ 2 earlier lines not shown: clew show 11111111",
@@ -216,7 +218,6 @@ def test_everything_else_that_is_written_is_told_in_a_line_or_left_out() -> None
         "thinking  Hm.",
         "",
         "✓ Bash    ls · 2 lines · 1.0s",
-        "    command: ls",
         "    a",
         "    b",
     ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from array import array
-from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -29,9 +28,10 @@ from clew.store.live import liveness
 from clew.store.reader import open_session
 from clew.store.sides import side_files
 from clew.store.source import FileSource
+from clew.view.placing import damage_by_turn, rows_before
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from clew.format.records import Fragment
@@ -105,10 +105,21 @@ class OnDemand:
             return source.read(offset, min(length, max(0, self.size - offset)))
 
 
-def sub_agents(opened: Opened) -> tuple[Agent, ...]:
-    """Return the sub-agents of a session under the calls that started them; unreadable files are left out."""
+def sub_agents(
+    opened: Opened, *, session_of: Callable[[Session], Session] | None = None
+) -> tuple[Agent, ...]:
+    """Return the sub-agents of a session under the calls that started them; unreadable files are left out.
+
+    `session_of` puts another session in the place of each that is read. What the file beside a sub-agent says
+    of it is then left out but for the call: nobody looked it through, and the call says the same.
+    """
     if not opened.agent_files and not any(flags & SIDECHAIN for flags in opened.session.table.flags):
         return ()
+    return agents(opened.session, agent_sources(opened, session_of=session_of))
+
+
+def agent_sources(opened: Opened, *, session_of: Callable[[Session], Session] | None = None) -> list[Source]:
+    """Return the files of a session's sub-agents, read; those that cannot be are left out."""
     sources: list[Source] = []
     for file in opened.agent_files:
         try:
@@ -116,9 +127,12 @@ def sub_agents(opened: Opened) -> tuple[Agent, ...]:
         except ClewError:
             continue
         session = Session(OnDemand(file.path, read.source.size), read.table, read.fragments, name=read.name)
-        agent_id = file.id.removeprefix("agent-")
-        sources.append(Source(agent_id, session, file.path, _meta(file)))
-    return agents(opened.session, sources)
+        meta = _meta(file)
+        if session_of is not None:
+            session = session_of(session)
+            meta = {name: value for name, value in meta.items() if name == "toolUseId"}
+        sources.append(Source(file.id.removeprefix("agent-"), session, file.path, meta))
+    return sources
 
 
 def _meta(file: SessionFile) -> Mapping[str, object]:
@@ -244,11 +258,11 @@ def read_turns(
         opened,
         found,
         _asked(found, first, last) if newest is None else range(max(0, len(found) - newest), len(found)),
-        _before(rows, found),
+        rows_before(rows, found),
         graph,
         active,
         at is None and branch is None,
-        _damage(opened, found),
+        damage_by_turn(session, found, opened.damage),
         on_active,
         _places(session, found),
     )
@@ -272,31 +286,12 @@ def _asked(found: tuple[Turn, ...], first: int | None, last: int | None) -> rang
     return range(inside[0], inside[-1] + 1)
 
 
-def _before(rows: Sequence[int], found: tuple[Turn, ...]) -> Sequence[int]:
-    if not found:
-        return rows
-    start = found[0].rows[0] if found[0].rows else None
-    return rows[: rows.index(start)] if start is not None else ()
-
-
 def _places(session: Session, found: tuple[Turn, ...]) -> array[int]:
     places = array("i", [NONE]) * len(session)
     for at, turn in enumerate(found):
         for row in turn.rows:
             places[row] = at
     return places
-
-
-def _damage(opened: Opened, found: tuple[Turn, ...]) -> Mapping[int, Sequence[Fragment]]:
-    """Give each fragment to the turn it stands in."""
-    offset = opened.session.table.offset
-    # Where children stand before their parents the turns do not begin in order; damage goes by the file.
-    starts = sorted((offset[turn.rows[0]], at) for at, turn in enumerate(found) if turn.rows)
-    damage: dict[int, list[Fragment]] = {}
-    for fragment in opened.damage:
-        over = bisect_right(starts, (fragment.offset, len(found))) - 1
-        damage.setdefault(starts[over][1] if over >= 0 else -1, []).append(fragment)
-    return damage
 
 
 def way_to(session: Session, graph: Graph, end: int) -> Sequence[int]:

@@ -59,6 +59,8 @@ class Redaction(Changes):
         self.places: tuple[Place, ...] = ()
         self.left = 0
         """How many stay, as they are keys or ids, which are never changed."""
+        self.keeps_thinking = False
+        """Whether thinking that holds a secret stays without it."""
 
 
 def gather(
@@ -89,17 +91,19 @@ def redact(
     own: Spans | None = None,
     known: Secrets | None = None,
     advance: Callable[[int], None] | None = None,
+    keep_thinking: bool = False,
 ) -> Redaction:
     """Plan to take the secrets out of a session.
 
     `known` are those of all the files that belong to it, its own among them, as `gather` and `gather_text`
     found them; without them its own are gathered first. `advance` is told how many bytes each line has.
+    `keep_thinking` is for what is only read: thinking stays without its secrets, and its seal is void.
     """
     secrets = gather(session, own=own) if known is None else known
     if not secrets.seen:
         return Redaction(session)  # most sessions have none, and need not be gone through again
     sights = secrets.sights.get(session) or bytearray(len(session))
-    return _redacted(session, Cleaner(secrets, key, own), sights, advance)
+    return _redacted(session, Cleaner(secrets, key, own), sights, advance, keep_thinking)
 
 
 def _rows(
@@ -121,9 +125,14 @@ def _rows(
 
 
 def _redacted(
-    session: Session, cleaner: Cleaner, sights: bytearray, advance: Callable[[int], None] | None
+    session: Session,
+    cleaner: Cleaner,
+    sights: bytearray,
+    advance: Callable[[int], None] | None,
+    keep_thinking: bool,
 ) -> Redaction:
     changes = Redaction(session)
+    changes.keeps_thinking = keep_thinking
     tally: Counter[tuple[str, str]] = Counter()
     extra: dict[int, dict[Path, list[Found]]] = {}
     for texts in across(session):
@@ -164,6 +173,8 @@ def _redact_row(
             continue
         left += sum(1 for name in value if len(name) >= 8 and cleaner.find((), name))
         if value.get("type") in THINKING and path and isinstance(path[-1], int):
+            if changes.keeps_thinking and "thinking" in value:
+                continue
             thoughts.append(path)
             words = value.get("thinking")
             found = cleaner.find((), words) if isinstance(words, str) else ()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from clew.session.session import Session
     from clew.session.subagents import Agent
+    from clew.session.turns import Turn
     from clew.view.parts import Head, TurnHead
     from clew.view.timeline import TurnView
 
@@ -43,3 +44,12 @@ class Story:
 
     assets: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """Files of clew's own that a format carries, such as the page's renderer."""
+
+    cuts: Sequence[Turn] = ()
+    """The turns as the session is cut into them, for formats that tell what was said block by block."""
+
+    leaf: str | None = None
+    """The line that the way through the session ends in, where one way was asked for."""
+
+    path: str = ""
+    """The session's own file."""

@@ -241,6 +241,13 @@ class Note(Base, frozen=True):
 
     text: str
     parts: tuple[Part, ...] = ()
+    uuid: str | None = None
+    time: int | None = None
+    is_meta: bool = False
+    """Whether the client put it in for the model alone; it may be left out where there is little room."""
+
+    agents: tuple[Agent, ...] = ()
+    """The sub-agents it tells of: those that no call is known to have started."""
 
 
 class Rule(Base, frozen=True):

@@ -11,14 +11,20 @@ from typing import TYPE_CHECKING, Final
 from clew.faces.cli import cells, tool_lines, words
 from clew.faces.cli.naming import projects
 from clew.faces.cli.reader import Choice, Reader, local
-from clew.faces.cli.rows import QUEUED, ROW_NOTES, damage_notice, note_of
 from clew.faces.cli.terminal import Part, Screen, Span, one_line
 from clew.format import known
 from clew.format.blocks import ServerToolResult, ToolResult, blocks
 from clew.format.records import Fragment, Record
 from clew.session.calls import call_block, pairs
 from clew.session.messages import messages
-from clew.session.session import HUMAN, META, TOOL_RESULT, Session
+from clew.session.session import HUMAN, TOOL_RESULT, Session
+from clew.view import parts, queued
+from clew.view.answers import message_parts
+from clew.view.calls import call_part
+from clew.view.notes import beside, under_user
+from clew.view.notices import damage_words, unknown_line
+from clew.view.parts import Notice
+from clew.view.prompts import prompt_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,11 +38,23 @@ _MOST: Final = 200
 """Calls of one file that are waited for; more are told as they come."""
 
 _ID: Final = 8
+_QUEUED: Final = frozenset(
+    {
+        "attachment/queued_command",
+        "queue-operation/enqueue",
+        "queue-operation/dequeue",
+        "queue-operation/remove",
+    }
+)
 _CHANGES: Final = {
     "cut": "the file was cut",
     "rewritten": "the file was rewritten",
     "replaced": "the file was replaced",
 }
+
+
+_Sent = parts.Prompt | parts.Note
+"""What was said while the model worked, by a person or by a task."""
 
 
 @dataclass(slots=True)
@@ -52,75 +70,110 @@ class _LiveReader(Reader):
     """Writes records one at a time, each as soon as it is there."""
 
     def __init__(self, screen: Screen, choice: Choice, *, margin: str, clock: Callable[[], float]) -> None:
-        super().__init__(screen, Session.read(b""), {}, choice, margin=margin)
+        super().__init__(screen, choice, margin=margin)
         self._clock = clock
         self._waiting: dict[str, _Waiting] = {}
         self._done: dict[str, None] = {}
+        self._recovered = 0
+        self._queue: list[_Sent] = []
+        self._sent_along: list[_Sent] = []
 
-    def begin(self, *parts: Part) -> None:
+    def begin(self, *row: Part) -> None:
         """Write the line that says who speaks now."""
         self._owes_gap = self._has_written = False
-        self._screen.print(*parts)
+        self._screen.print(*row)
 
     def record(self, record: Record) -> None:
         """Write one record."""
-        number, facts = record.number, record.facts
+        number, kind = record.number, record.facts.kind
         if not record.is_whole and number != self._recovered:
             self._recovered = number
-            self._notice(f"recovered from line {number:,}, which the client skips")
+            self.part(Notice(f"recovered from line {number:,}, which the client skips", "warning"))
         if record.is_abridged:
             length = words.size(record.length)
-            self._notice(f"large record, {length} (line {number:,}): its long texts are cut here")
-        session = self._session = Session.read(record.raw)
+            said = f"large record, {length} (line {number:,}): its long texts are cut here"
+            self.part(Notice(said, "warning"))
+        session = Session.read(record.raw)
         if not len(session):
             return
-        flags, kind = session.table.flags[0], facts.kind
         if kind == "user":
-            self._user(record.raw, flags)
+            self._user(session, record.raw)
         elif kind == "assistant":
-            self._assistant(record.raw)
-        elif kind in ROW_NOTES:
-            self._note(note_of(session.entry(0), kind), 0)
-        elif kind in QUEUED:
-            self._queued(0, kind)
-        elif not known.is_known_type(kind):
-            self._unknown(one_line(kind))
+            self._assistant(session, record.raw)
+        elif kind in _QUEUED:
+            self._queued(session, kind)
+        else:
+            found = beside(session, 0, kind)
+            if found is not None:
+                self.part(found)
+            elif not known.is_known_type(kind):
+                self.part(unknown_line(session, 0, kind))
 
     def fragment(self, fragment: Fragment) -> None:
         """Write what could not be read."""
-        self._notice(damage_notice([fragment]))
+        self.part(Notice(damage_words([fragment]), "warning"))
 
     def notice(self, text: str) -> None:
         """Write what became of the file."""
         self._print(Span(self._cut(one_line(text), 0), ("yellow",)))
 
-    def _user(self, line: bytes, flags: int) -> None:
+    def _user(self, session: Session, line: bytes) -> None:
+        flags = session.table.flags[0]
         if flags & HUMAN:
-            moment = local(self._session.table.time_of(0))
+            moment = local(session.table.time_of(0))
             if moment is not None:
                 self.rule(f"{moment:%H:%M}")
-            self._prompt(0)
+            self.part(prompt_part(session, 0))
         elif flags & TOOL_RESULT:
-            self._results(line)
-        elif not flags & META:
-            self._input(0)
+            self._results(session, line)
+        else:
+            found = under_user(session, 0)
+            if found is not None:
+                self.part(found)
 
-    def _assistant(self, line: bytes) -> None:
-        for found in self._sent_along:
-            self._say_queued(*found)
-        self._sent_along = []
-        session = self._session
+    def _assistant(self, session: Session, line: bytes) -> None:
+        self._say_sent_along()
+        calls = pairs(session).calls
+        by_row = {0: calls}
         for message in messages(session):
-            self._message(message, {})
-        for call in pairs(session).calls:
+            made = message_parts(
+                session, message, by_row, call_part=lambda call: call_part(session, call), last=None
+            )
+            named = {call.id for call in calls}
+            for one in made:
+                if not isinstance(one, parts.Call) or one.id not in named:
+                    self.part(one)
+        for call in calls:
             if call.id is None or len(self._waiting) >= _MOST:
-                self._call(call)
+                self.part(call_part(session, call))
             elif call.id not in self._waiting and call.id not in self._done:
                 self._waiting[call.id] = _Waiting(line, self._clock())
 
-    def _results(self, line: bytes) -> None:
-        entry = self._session.entry(0)
-        for block in blocks(entry.content):
+    def _queued(self, session: Session, kind: str) -> None:
+        """Follow what was said while the model worked, as `view.queued` does for a whole session."""
+        found = queued.part(session, 0)
+        match kind:
+            case "queue-operation/enqueue" if found is not None:
+                self._queue.append(found)
+            case "queue-operation/dequeue":
+                self._queue = self._queue[1:]
+            case "queue-operation/remove" if found or self._queue:
+                sent = found or self._queue[0]
+                self._sent_along.append(sent)
+                self._queue = [one for one in self._queue if not _is_same(one, sent)]
+            case "attachment/queued_command" if found is not None:
+                self._sent_along = [one for one in self._sent_along if not _is_same(one, found)]
+                self.part(found)
+            case _:
+                pass
+
+    def _say_sent_along(self) -> None:
+        for found in self._sent_along:
+            self.part(found)
+        self._sent_along = []
+
+    def _results(self, session: Session, line: bytes) -> None:
+        for block in blocks(session.entry(0).content):
             if not isinstance(block, ToolResult) or isinstance(block, ServerToolResult):
                 continue
             name = block.tool_use_id or ""
@@ -136,10 +189,10 @@ class _LiveReader(Reader):
             self._done[name] = None
             while len(self._done) > 10 * _MOST:
                 del self._done[next(iter(self._done))]
-            self._session = Session.read(asked.line.rstrip(b"\r\n") + b"\n" + line)
-            for call in pairs(self._session).calls:
+            both = Session.read(asked.line.rstrip(b"\r\n") + b"\n" + line)
+            for call in pairs(both).calls:
                 if call.id == name:
-                    self._call(call)
+                    self.part(call_part(both, call))
 
     def has_running(self, *, everything: bool = False) -> bool:
         """Say whether there are calls that take their time, or any at all, and were not told."""
@@ -164,6 +217,11 @@ class _LiveReader(Reader):
                     if room is not None:
                         asked = cells.cut_end(asked, max(8, room - cells.width(tool) - 14))
                     self._print(Span("· ", ("dim",)), tool, "  ", asked, Span(" · running", ("dim",)))
+
+
+def _is_same(one: _Sent, other: _Sent) -> bool:
+    """Say whether two messages have the same words, wherever they stood."""
+    return one.parts == other.parts
 
 
 class View:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from clew.errors import UsageError
+from clew.faces.cli.terminal import Part, Span
 from clew.faces.cli.tool_lines import result_text
 from clew.format.blocks import Text, Thinking
 from clew.session.calls import call_block, result_block
@@ -20,9 +21,10 @@ from clew.session.messages import blocks_of
 from clew.session.prompts import read as read_prompt
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
     from types import FrameType
 
+    from clew.faces.cli.styled import Row
     from clew.session.session import Session
     from clew.session.turns import Turn
 
@@ -55,6 +57,28 @@ class Pattern:
                 f"the pattern {self.text!r} took longer than {LIMIT:.0f} s on one text",
                 hint="a pattern without nested repeats, such as (a+)+",
             ) from None
+
+    def marked(self, row: Sequence[Part]) -> Row:
+        """Return a row with what the pattern finds in it in reverse."""
+        made: list[Part] = []
+        for part in row:
+            text, styles = (part, ()) if isinstance(part, str) else part
+            at = 0
+            for start, end in self._found(text):
+                if start > at:
+                    made.append(Span(text[at:start], styles))
+                made.append(Span(text[start:end], (*styles, "reverse")))
+                at = end
+            if at < len(text) or not text:
+                made.append(part if not at else Span(text[at:], styles))
+        return tuple(made)
+
+    def _found(self, text: str) -> list[tuple[int, int]]:
+        try:
+            with _timer():
+                return [found.span() for found in self._pattern.finditer(text) if found.end() > found.start()]
+        except _TooLongError:
+            return []  # what takes long to find is not marked; that it occurs was found before
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from clew.faces.cli.chat import box
 from clew.faces.cli.chat.draft import Draft, draft_of
-from clew.faces.cli.chat.flow import text_of, width
+from clew.faces.cli.styled import text_of, width
 
 
 def test_a_draft_of_several_lines_hangs_under_the_mark() -> None:

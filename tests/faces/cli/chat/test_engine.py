@@ -13,8 +13,8 @@ from clew.agent.asking import Answer, Question
 from clew.agent.happenings import CallBegan, Said
 from clew.agent.standin import Pace, Reply, StandIn, text, tool_use
 from clew.faces.cli.chat.engine import Asked, Ended, Engine, Heard
-from clew.faces.cli.chat.flow import text_of
 from clew.faces.cli.chat.talk import Talk
+from clew.faces.cli.styled import text_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

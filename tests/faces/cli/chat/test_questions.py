@@ -9,9 +9,9 @@ import pytest
 from clew.agent.asking import Answer, Question
 from clew.agent.settings import Grant
 from clew.faces.cli.chat.engine import Asked
-from clew.faces.cli.chat.flow import text_of
 from clew.faces.cli.chat.keys import Key
 from clew.faces.cli.chat.questions import SETTLES, Asking, said
+from clew.faces.cli.styled import text_of
 
 QUESTION = Question(
     "Bash", "make\nrm -rf build", "it writes", ("once", "session", "rule", "no"), ("Bash(make:*)",)

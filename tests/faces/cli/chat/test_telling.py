@@ -22,8 +22,8 @@ from clew.agent.happenings import (
     Waits,
 )
 from clew.agent.tool import Outcome
-from clew.faces.cli.chat.flow import Row, text_of, width
 from clew.faces.cli.chat.telling import Telling
+from clew.faces.cli.styled import Row, text_of, width
 
 
 def use(name: str, given: dict[str, Any], call_id: str = "c1") -> BlockDone:

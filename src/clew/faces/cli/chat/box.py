@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.faces.cli import cells, words
-from clew.faces.cli.chat.flow import Row, cut, safe, width
+from clew.faces.cli.styled import Row, cut, safe, width
 from clew.faces.cli.terminal import Part, Span, one_line
 
 if TYPE_CHECKING:

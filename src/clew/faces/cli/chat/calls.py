@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from clew.faces.cli import cells, words
-from clew.faces.cli.chat.flow import Row, cut, safe, width
+from clew.faces.cli.styled import Row, cut, safe, width
 from clew.faces.cli.terminal import Span, one_line
 from clew.faces.cli.tool_lines import argument, outcome
 from clew.format.blocks import ToolResult
@@ -68,7 +68,7 @@ class Call:
         """Hear what came of it."""
         block = ToolResult(tool_result(call_id, result.content, is_error=result.is_error))
         self.is_done, self.is_error = True, result.is_error
-        came = outcome(self.name, block, result.structured)
+        came = outcome(self.name, block, result.structured, given=self.given)
         if result.is_error and _INTERRUPTED in block.text():
             came = "interrupted"
         if self.lines > _KEPT and not result.is_error and self.name == "Bash":

@@ -8,7 +8,7 @@ from clew.errors import ClewError, UsageError
 from clew.faces.cli import words
 from clew.faces.cli.chat import slash
 from clew.faces.cli.chat.box import spent
-from clew.faces.cli.chat.flow import Row, cut, safe
+from clew.faces.cli.styled import Row, cut, safe
 from clew.faces.cli.terminal import Span, one_line
 
 if TYPE_CHECKING:

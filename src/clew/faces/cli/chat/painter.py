@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from clew.faces.cli.chat.flow import Row, cut, safe, width
+from clew.faces.cli.styled import Row, cut, safe, width
 from clew.faces.cli.terminal import Screen, Span, ascii_glyphs
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from clew.faces.cli import words
 from clew.faces.cli.chat import box, orders
-from clew.faces.cli.chat.flow import Row, cut, safe
 from clew.faces.cli.chat.painter import Frame
+from clew.faces.cli.styled import Row, cut, safe
 from clew.faces.cli.terminal import Span
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from clew.agent.asking import Answer, Question
 from clew.faces.cli.chat.editor import Editor
-from clew.faces.cli.chat.flow import Row, broken, safe, wrap
+from clew.faces.cli.styled import Row, broken, safe, wrap
 from clew.faces.cli.terminal import Span
 from clew.faces.cli.words import count
 from clew.format import fields

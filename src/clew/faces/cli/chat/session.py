@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from clew.faces.cli.chat.device import Device
-    from clew.faces.cli.chat.flow import Row
     from clew.faces.cli.chat.painter import Ink
     from clew.faces.cli.chat.talk import Talk
+    from clew.faces.cli.styled import Row
 
 _FRAME: Final = 1 / 60
 """Seconds between two pictures at least; the first of a burst is drawn at once."""

@@ -15,11 +15,11 @@ from clew.faces.cli.chat.box import spent
 from clew.faces.cli.chat.draft import draft_of
 from clew.faces.cli.chat.editor import Editor
 from clew.faces.cli.chat.engine import Asked, Ended, Heard
-from clew.faces.cli.chat.flow import Row, cut, safe
 from clew.faces.cli.chat.history import keep, read_history
 from clew.faces.cli.chat.orders import Undone, carry_out, last_exchange
 from clew.faces.cli.chat.questions import Asking, said
 from clew.faces.cli.chat.telling import Telling
+from clew.faces.cli.styled import Row, cut, safe
 from clew.faces.cli.terminal import Span
 
 if TYPE_CHECKING:

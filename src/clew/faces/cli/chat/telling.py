@@ -20,8 +20,8 @@ from clew.agent.happenings import (
 )
 from clew.faces.cli import words
 from clew.faces.cli.chat import calls
-from clew.faces.cli.chat.flow import Row, cut, safe, text_of, wrap
-from clew.faces.cli.chat.markdown import WIDEST, Markdown, inline
+from clew.faces.cli.markdown import WIDEST, Markdown, inline
+from clew.faces.cli.styled import Row, cut, safe, text_of, wrap
 from clew.faces.cli.terminal import Span, one_line
 from clew.format.entry import as_mapping
 

@@ -80,7 +80,7 @@ def command(
 
     now = datetime.now(UTC).astimezone()
     named = _columns(columns)
-    since_, until_ = _moment(since, "--since", now=now), _moment(until, "--until", now=now)
+    since_, until_ = moment_of(since, "--since", now=now), moment_of(until, "--until", now=now)
     store = open_store(common.roots)
     listing = store.listing()
     options = (project, since_, until_, title, git_branch, model, has_errors, tool)
@@ -150,7 +150,8 @@ def _documents(
     return DAMAGED if found.is_damaged else 0
 
 
-def _moment(text: str | None, option: str, *, now: datetime) -> float | None:
+def moment_of(text: str | None, option: str, *, now: datetime) -> float | None:
+    """Return the moment that an option names, in seconds since 1970."""
     if text is None:
         return None
     from clew.session.periods import moment

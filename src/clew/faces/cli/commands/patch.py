@@ -56,7 +56,7 @@ def command(common: Shared, session: str, turn: int | None, full_paths: bool) ->
         _show(common.screen, found)
     else:
         for file in found.files:
-            common.screen.data(file.patch)
+            common.screen.document((file.patch,))
     if not found.files and not common.is_data:
         what = "This session" if turn is None else f"Turn {turn}"
         common.screen.note(f"{what} changed nothing that can be told.")

@@ -43,7 +43,7 @@ def command(
     if common.is_data:
         common.emit(_document(found, written))
     elif written is None:
-        common.screen.data(found.data)
+        common.screen.document((found.data,))
     else:
         common.screen.note(f"{words.size(len(found.data))} written to {one_line(written)}")
     for gap in found.gaps:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clew.actions.reading import Reading
+    from clew.faces.cli.reader import Choice
     from clew.faces.cli.terminal import Screen
-    from clew.session.subagents import Agent
 
 _TURNS: Final = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
 
@@ -41,9 +41,11 @@ Examples:
     "--branch", metavar="B", help="The way to the end of a branch: its number in clew tree, or its id."
 )
 @click.option("--agents", is_flag=True, help="Show what sub-agents did, in their place.")
-@click.option("--thinking", is_flag=True, help="Show what the model thought.")
+@click.option("--thinking", is_flag=True, help="Show all that the model thought.")
 @click.option("--full", is_flag=True, help="Fold nothing: inputs and results of all calls.")
-@click.option("--grep", "grep", metavar="RE", help="Only turns in which a pattern occurs.")
+@click.option("--grep", "grep", metavar="RE", help="Only turns in which a pattern occurs; hits are marked.")
+@click.option("--images", is_flag=True, help="Draw pictures, where the terminal can (kitty, iTerm2).")
+@click.option("--no-pager", is_flag=True, help="Write everything at once, however long.")
 @shared
 def command(
     common: Shared,
@@ -56,11 +58,15 @@ def command(
     thinking: bool,
     full: bool,
     grep: str | None,
+    images: bool,
+    no_pager: bool,
 ) -> int:
     """Read a session, turn by turn.
 
     Every turn of the history is shown, in the order of the file. A turn that is not on the way to where
     the client would go on is marked; --branch and --at show one way alone.
+
+    What is longer than the screen goes to your pager (PAGER, else less); n and N go from turn to turn.
 
     Marks: ✓ done, ✗ failed, ? no result, └ sub-agent, ! damaged.
     """
@@ -73,7 +79,7 @@ def command(
         raise UsageError("--at and --branch each name a way of their own", hint="give one of them")
     if turn_range is not None and newest is not None:
         raise UsageError("--turn and --last each choose turns", hint="give one of them")
-    first, last = _range(turn_range)
+    first, last = read_range(turn_range)
     pattern = None if grep is None else Pattern(grep)
     opened = open_reading(common.roots, session, with_agents=not common.is_data)
     reading = read_turns(opened, at=at, branch=branch, first=first, last=last, newest=newest)
@@ -83,15 +89,18 @@ def command(
 
         write(common, show_document(reading, places), "turns")
     else:
+        from clew.faces.cli.pager import TURNS, paged
         from clew.faces.cli.reader import Choice
 
-        _show(common.screen, reading, places, Choice(thinking, full, agents), grep=grep)
+        choice = Choice(thinking, full, agents, images, pattern)
+        with paged(common.screen, wanted=not no_pager and not images, pattern=TURNS) as screen:
+            _show(screen, reading, places, choice)
     if opened.is_cut:
         common.screen.note(span("note: ", "yellow"), f"{opened.file.path} got shorter while it was read")
     return DAMAGED if opened.is_damaged else 0
 
 
-def _range(text: str | None) -> tuple[int | None, int | None]:
+def read_range(text: str | None) -> tuple[int | None, int | None]:
     """Read `3`, `3-5` or `3-`."""
     from clew.errors import UsageError
 
@@ -117,51 +126,31 @@ def _matching(reading: Reading, pattern: object, *, thinking: bool) -> Iterator[
         yield at
 
 
-def _show(
-    screen: Screen, reading: Reading, places: Iterator[int], choice: object, *, grep: str | None
-) -> None:
+def _show(screen: Screen, reading: Reading, places: Iterator[int], choice: Choice) -> None:
     from clew.actions.reading import sub_agents, until_cut
-    from clew.faces.cli.reader import Choice, Reader
-    from clew.session.spending import turn_spent
+    from clew.actions.stories import timeline_of
+    from clew.faces.cli.reader import Reader
+    from clew.view.timeline import TurnView
 
-    assert isinstance(choice, Choice)
-    opened, session = reading.opened, reading.session
-    found = sub_agents(opened)
-    by_call: dict[str, list[Agent]] = {}
-    for agent in found:
-        if agent.started_by is not None:
-            by_call.setdefault(agent.started_by, []).append(agent)
-    reader = Reader(screen, session, by_call, choice)
+    opened = reading.opened
+    timeline = timeline_of(reading, sub_agents(opened))
+    reader = Reader(screen, choice, timeline=timeline)
     _header(screen, reading)
-    is_everything = reading.wanted == range(len(reading.turns)) and grep is None
+    is_everything = reading.wanted == range(len(reading.turns)) and choice.marked is None
     if is_everything:
-        reader.rows(reading.before, None, damage=reading.damage.get(-1, ()))
+        reader.flow(until_cut(opened, timeline.front()))
     shown = 0
     for at in until_cut(opened, places):
-        turn = reading.turns[at]
-        reader.turn(
-            turn,
-            turn_spent(session, turn),
-            damage=reading.damage.get(at, ()),
-            marks=_marks(reading, at),
-        )
+        head = timeline.turn_head(at)
+        reader.turn(TurnView(head, lambda at=at: until_cut(opened, timeline.flow(at))))
         shown += 1
     if is_everything:
-        reader.loose([agent for agent in found if agent.started_by is None])
+        reader.flow(timeline.rest())
     if not shown:
-        screen.note("No turn matches." if grep is not None else "Nothing was said in this session.")
+        found_none = "No turn matches." if choice.marked is not None else "Nothing was said in this session."
+        screen.note(found_none)
     elif screen.is_terminal:
         _footer(screen, reading, shown)
-
-
-def _marks(reading: Reading, at: int) -> list[str]:
-    marks: list[str] = []
-    back = reading.goes_back_to(at)
-    if back is not None:
-        marks.append(f"goes back to turn {back}" if back else "begins anew")
-    if reading.is_off(reading.turns[at]):
-        marks.append("off the active path")
-    return marks
 
 
 def _header(screen: Screen, reading: Reading) -> None:

@@ -140,11 +140,12 @@ def _count(agents: Sequence[Agent]) -> int:
 
 
 def _agents(screen: Screen, session: object, tops: Sequence[Agent]) -> None:
-    from clew.actions.trees import work
     from clew.faces.cli.agent_lines import agent_line
     from clew.session.session import Session
+    from clew.view.agents import Agents
 
     assert isinstance(session, Session)
+    known = Agents(session, tops)
     stack = [(agent, 0) for agent in reversed(tops)]
     shown = 0
     while stack:
@@ -155,7 +156,7 @@ def _agents(screen: Screen, session: object, tops: Sequence[Agent]) -> None:
             return
         indent = "  " * min(depth, 8)
         room = None if screen.width is None else screen.width - len(indent)
-        parts = agent_line(agent, work(session, agent), room=room)
+        parts = agent_line(known.part(agent), room=room)
         screen.print(indent, *parts, *_nobody(agent))
         stack += [(child, depth + 1) for child in reversed(agent.children)]
 

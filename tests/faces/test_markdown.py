@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.faces.cli.chat.flow import Row, cut, text_of, width, wrap
-from clew.faces.cli.chat.markdown import Markdown
+from clew.faces.cli.markdown import Markdown
+from clew.faces.cli.styled import Row, cut, text_of, width, wrap
 from clew.faces.cli.terminal import Span
 
 
@@ -140,7 +140,7 @@ def test_it_comes_out_the_same_in_however_many_pieces_it_arrives(text: str, cuts
 
 @given(st.lists(st.tuples(st.text(max_size=12), st.booleans()), max_size=8), st.integers(4, 30))
 def test_wrapping_loses_no_letter(parts: list[tuple[str, bool]], room: int) -> None:
-    from clew.faces.cli.chat.flow import safe
+    from clew.faces.cli.styled import safe
 
     spans = [Span(safe(text), ("bold",) if bold else ()) for text, bold in parts]
     rows = [*wrap(spans, room)]

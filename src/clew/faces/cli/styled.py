@@ -23,6 +23,18 @@ def safe(text: str) -> str:
     return plain(text).expandtabs(_TAB).replace("\n", " ")
 
 
+def joined(row: Sequence[Part]) -> Row:
+    """Return a row with what stands together and looks alike as one piece."""
+    made: list[Part] = []
+    for part in row:
+        before = made[-1] if made else None
+        if isinstance(before, Span) and isinstance(part, Span) and before.styles == part.styles:
+            made[-1] = Span(before.text + part.text, part.styles)
+        else:
+            made.append(part)
+    return tuple(made)
+
+
 def text_of(row: Iterable[Part]) -> str:
     """Return the words of a row."""
     return "".join(part if isinstance(part, str) else part.text for part in row)

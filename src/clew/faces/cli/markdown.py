@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from clew.faces.cli.chat import tables
-from clew.faces.cli.chat.flow import Row, broken, safe, wrap
+from clew.faces.cli import markdown_tables as tables
+from clew.faces.cli.styled import Row, broken, safe, wrap
 from clew.faces.cli.terminal import Part, Span
 
 if TYPE_CHECKING:

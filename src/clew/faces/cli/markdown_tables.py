@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from clew.faces.cli.chat.flow import Row, width, wrap
+from clew.faces.cli.styled import Row, width, wrap
 from clew.faces.cli.terminal import Part, Span
 
 if TYPE_CHECKING:

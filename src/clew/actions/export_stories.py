@@ -1,0 +1,130 @@
+"""A session made ready to be exported: the turns that were asked for, with secrets or without.
+
+Nothing is lost quietly: a file that gets shorter while it is read is an error, and nothing is written of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import clew
+from clew.actions.reading import find_branch, find_line, read_turns, sub_agents
+from clew.actions.redacted import redacted
+from clew.actions.stories import timeline_of
+from clew.export.story import Story
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from clew.actions.reading import Opened, Reading
+    from clew.edit.secret_forms import Spans
+    from clew.session.subagents import Agent
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Which part of a session is told."""
+
+    first: int | None = None
+    """The turns from this number…"""
+
+    last: int | None = None
+    """…to this one."""
+
+    at: str | None = None
+    """The way to one line."""
+
+    branch: str | None = None
+    """The way to the end of a branch."""
+
+    is_one_way: bool = False
+    """Without either, only the way to where the client would go on."""
+
+    with_agents: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaning:
+    """How secrets are taken out."""
+
+    key: bytes
+    """Makes the placeholders."""
+
+    own: Spans | None = None
+    """Finds a person's own secrets."""
+
+    advance: Callable[[int], None] | None = None
+    """Is told of each line how many bytes it has, twice."""
+
+
+EVERYTHING = Chosen()
+
+
+def story_of(
+    opened: Opened,
+    chosen: Chosen = EVERYTHING,
+    *,
+    cleaning: Cleaning | None = None,
+    assets: Mapping[str, bytes] | None = None,
+) -> Story:
+    """Return a session that was opened as a story; without secrets if there is a `cleaning`."""
+    found: Mapping[str, int] = {}
+    if cleaning is None:
+        agents = sub_agents(opened) if chosen.with_agents else ()
+    else:
+        clean = redacted(
+            opened,
+            key=cleaning.key,
+            own=cleaning.own,
+            with_agents=chosen.with_agents,
+            advance=cleaning.advance,
+        )
+        opened, agents, found = clean.opened, clean.agents, clean.found
+    reading = _read(opened, chosen)
+    cuts = tuple(turn for _, turn in reading.asked())
+    is_part = len(cuts) < len(reading.turns)
+    shown = _started_in(reading, agents) if is_part else agents
+    timeline = timeline_of(reading, agents)
+    heads = timeline.heads()
+    wanted = reading.wanted
+    return Story(
+        session=reading.session,
+        head=timeline.head(),
+        heads=tuple(heads[at] for at in wanted),
+        turns=lambda: timeline.turns(wanted if is_part else None),
+        agent_turns=timeline.agent_turns,
+        agents=shown,
+        redacted=found,
+        is_redacted=cleaning is not None,
+        version=clew.__version__,
+        assets=assets or {},
+        cuts=cuts,
+        leaf=_leaf(reading, chosen),
+        path=opened.file.path,
+    )
+
+
+def _read(opened: Opened, chosen: Chosen) -> Reading:
+    first, last = chosen.first, chosen.last
+    if chosen.at is not None or chosen.branch is not None or not chosen.is_one_way:
+        return read_turns(opened, at=chosen.at, branch=chosen.branch, first=first, last=last)
+    whole = read_turns(opened)
+    if not any(map(whole.is_off, whole.turns)) or whole.active is None:
+        return whole if first is None and last is None else read_turns(opened, first=first, last=last)
+    return read_turns(opened, at=opened.session.entry(whole.active).uuid, first=first, last=last)
+
+
+def _leaf(reading: Reading, chosen: Chosen) -> str | None:
+    session = reading.session
+    if chosen.at is not None:
+        return session.entry(find_line(session, chosen.at)).uuid
+    if chosen.branch is not None:
+        return find_branch(session, reading.graph, reading.active, chosen.branch).uuid
+    return None
+
+
+def _started_in(reading: Reading, agents: Sequence[Agent]) -> tuple[Agent, ...]:
+    """Return the sub-agents that the turns which were asked for started."""
+    calls = {call.id for _, turn in reading.asked() for call in turn.calls}
+    return tuple(agent for agent in agents if agent.started_by in calls)

@@ -1,0 +1,227 @@
+"""Export many sessions into a folder, a file each: again only what changed since.
+
+A session that cannot be read costs only itself. What is no more stays in the folder and is marked in its
+index. Files that somebody else wrote there, or changed, are left alone unless they are to go.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+import clew
+from clew.actions.export_manifest import Entry, Manifest, source_name
+from clew.actions.exporting import check, open_file, pieces, story
+from clew.actions.opening import agent_files
+from clew.errors import ClewError, RefusedError
+from clew.export.file_names import file_name
+from clew.export.listed import Listed
+from clew.store.outputs import digest_of, is_there, make_output_folder, size_of, write_output
+from clew.store.sides import side_files
+from clew.store.source import reason
+from clew.store.writer import NotWrittenError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from clew.actions.exporting import Wish
+    from clew.export.registry import Index
+    from clew.store.files import Listing, SessionFile, Store
+    from clew.view.parts import Head
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A session that was not exported."""
+
+    session: str
+    path: str
+    reason: str
+
+
+@dataclass(slots=True)
+class Folder:
+    """What became of a folder."""
+
+    path: str
+    written: list[Entry] = field(default_factory=list["Entry"])
+    unchanged: list[Entry] = field(default_factory=list["Entry"])
+    failed: list[Failure] = field(default_factory=list["Failure"])
+    damaged: int = 0
+    """Sessions of whose files some could not be read."""
+
+    gone: int = 0
+    """Exports whose sessions are no more."""
+
+    index: str | None = None
+    """The file that lists all."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all was exported, and nothing was damaged."""
+        return not self.failed and not self.damaged
+
+    def as_dict(self) -> dict[str, object]:
+        """Return it for programs."""
+        return {
+            "folder": self.path,
+            "written": [entry.as_dict() for entry in self.written],
+            "unchanged": len(self.unchanged),
+            "gone": self.gone,
+            "failed": [
+                {"session": one.session, "path": one.path, "reason": one.reason} for one in self.failed
+            ],
+            "index": self.index,
+        }
+
+
+def export_folder(
+    store: Store,
+    files: Sequence[SessionFile],
+    wish: Wish,
+    folder: str,
+    *,
+    listing: Listing,
+    force: bool = False,
+    advance: Callable[[], None] | None = None,
+) -> Folder:
+    """Export sessions into a folder; `advance` is called after each."""
+    check(wish)
+    where = make_output_folder(folder)
+    manifest = Manifest.read(where)
+    result = Folder(where)
+    work = _Work(store, wish, manifest, listing, force, result)
+    try:
+        for file in files:
+            try:
+                work.one(file)
+            except NotWrittenError:
+                raise  # the disk is full or the folder gone: so it would be for all
+            except ClewError as error:
+                result.failed.append(Failure(file.id, file.path, error.message))
+            except OSError as error:
+                result.failed.append(Failure(file.id, file.path, reason(error)))
+            except Exception as error:  # one session must never stop the others
+                told = f"{type(error).__name__}: {error}"
+                result.failed.append(Failure(file.id, file.path, told))
+            if advance is not None:
+                advance()
+        present = {source_name(one.path) for one in (*listing.sessions, *listing.agents)}
+        result.gone = sum(entry.source not in present for entry in manifest.of(wish.exporter.name))
+        if wish.exporter.index is not None:
+            result.index = work.index(wish.exporter.index, present)
+    finally:
+        manifest.save()
+    return result
+
+
+class _Work:
+    """Exports one session after the other."""
+
+    def __init__(
+        self,
+        store: Store,
+        wish: Wish,
+        manifest: Manifest,
+        listing: Listing,
+        force: bool,
+        result: Folder,
+    ) -> None:
+        self._store = store
+        self._wish = wish
+        self._manifest = manifest
+        self._listing = listing
+        self._force = force
+        self._result = result
+
+    def one(self, file: SessionFile) -> None:
+        """Export a session if it changed since it was exported last."""
+        format_ = self._wish.exporter.name
+        known = self._manifest.find(file.path, format_)
+        stamp = self._stamp(file)
+        if known is not None and known.stamp == stamp and size_of(self._path(known.name)) == known.size:
+            self._result.unchanged.append(known)
+            self._result.damaged += known.is_damaged
+            return
+        opened = open_file(self._store, file, listing=self._listing)
+        told = story(opened, self._wish)
+        name = known.name if known is not None else self._free_name(told.head)
+        may_replace = self._may_replace(name, known)
+        # Noted before it is written: should this process be killed, the next one knows the file for ours.
+        self._manifest.plan(name, source_name(file.path), format_)
+        written = write_output(self._path(name), pieces(told, self._wish), replace=may_replace)
+        entry = Entry(
+            name,
+            source_name(file.path),
+            format_,
+            stamp,
+            written.size,
+            written.digest,
+            head=told.head,
+            redacted=sum(told.redacted.values()),
+            is_redacted=told.is_redacted,
+            is_damaged=opened.is_damaged,
+        )
+        self._manifest.put(entry)
+        self._result.written.append(entry)
+        self._result.damaged += entry.is_damaged
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._result.path, name)  # noqa: PTH118
+
+    def _free_name(self, head: Head) -> str:
+        """Return a name that no other session has here, however alike their titles and ids are."""
+        suffix = self._wish.exporter.suffix
+        name, number = file_name(head, suffix), 1
+        while self._manifest.is_taken(name):
+            number += 1
+            name = f"{file_name(head, '')}-{number}{suffix}"
+        return name
+
+    def _may_replace(self, name: str, known: Entry | None) -> bool:
+        path = self._path(name)
+        if not is_there(path):
+            return False
+        if self._force or self._manifest.is_planned(name):
+            return True
+        if known is None:
+            raise RefusedError(f"{name} is there already, and clew did not write it")
+        if size_of(path) != known.size or digest_of(path) != known.digest:
+            raise RefusedError(f"{name} was changed since clew wrote it")
+        return True
+
+    def _stamp(self, file: SessionFile) -> str:
+        """Return what an export depends on, in short: if that is as it was, so is the export."""
+        wish = self._wish
+        agents = agent_files(self._store, file, listing=self._listing)
+        parts: list[object] = [clew.__version__, wish.exporter.name, wish.options, wish.chosen]
+        for one in (file, *agents):
+            parts.append((one.path, one.size, one.mtime_ns, one.inode))
+            if wish.key is not None:
+                # What is found beside a session is taken out of it, too.
+                parts += [(side.path, side.size, side.mtime_ns) for side in side_files(one).files]
+        if wish.key is not None:
+            parts += [blake2b(wish.key, digest_size=8).hexdigest(), wish.patterns]
+        return blake2b(repr(parts).encode("utf-8", "replace"), digest_size=16).hexdigest()
+
+    def index(self, index: Index, present: set[str]) -> str:
+        """Write the list of all that is in the folder."""
+        listed = [
+            Listed(entry.name, entry.head, entry.redacted, entry.is_redacted, entry.source not in present)
+            for entry in self._manifest.of(self._wish.exporter.name)
+            if entry.head is not None
+        ]
+        listed.sort(key=lambda one: (-(one.head.ended or one.head.started or 0), one.name))
+        path = self._path(index.name)
+        is_ours = self._force or self._manifest.is_planned(index.name) or not is_there(path)
+        if not is_ours:
+            known = self._manifest.named(index.name)
+            is_ours = known is not None and size_of(path) == known.size and digest_of(path) == known.digest
+        if not is_ours:
+            raise RefusedError(f"{index.name} is there already, and clew did not write it")
+        self._manifest.plan(index.name, "", "")
+        written = write_output(path, index.write(listed, version=clew.__version__), replace=True)
+        self._manifest.put(Entry(index.name, "", "", "", written.size, written.digest))
+        return path
