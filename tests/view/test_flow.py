@@ -191,3 +191,19 @@ def test_ways_that_part_are_rules_on_both_sides() -> None:
     assert rules == [["fork"], [], ["rewind"]]
     assert [head.is_off for head in found.heads()] == [False, True, False]
     assert found.heads()[2].marks == ("goes back to turn 1",)
+
+
+def test_a_second_result_of_a_call_is_not_lost() -> None:
+    made = Builder(ID).user("Hi").answer(call("t1"), stop="tool_use").result("t1", "one").result("t1", "two")
+    note = flow(made.answer("Odd."))[2]
+    assert isinstance(note, parts.Note)
+    assert note.text == "another result of the same call"
+    assert note.parts == (parts.Code("two"),)
+
+
+def test_what_the_client_said_before_any_prompt_stands_there_once() -> None:
+    made = Builder(ID).answer(call("t0", "Bash", {"command": "ls"}), text("Early."), model="<synthetic>")
+    found = flow(made.result("t0", "lamp").user("Hi").answer("Hello."))
+    assert kinds(found)[-2:] == ["Prompt", "Answer"]
+    assert str(found).count("Early.") >= 1
+    assert str(found).count("'lamp'") <= 1

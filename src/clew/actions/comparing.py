@@ -12,13 +12,12 @@ from clew.actions.stories import timeline_of
 from clew.errors import UsageError
 from clew.format.blocks import Text
 from clew.format.times import iso
-from clew.session.calls import call_block
 from clew.session.chain import chain
 from clew.session.eras import rules
 from clew.session.messages import blocks_of
 from clew.session.prompts import read as read_prompt
 from clew.session.titles import title
-from clew.view.calls import asked_of
+from clew.view.calls import Lines, asked_of
 from clew.view.changes import CHANGING, change
 from clew.view.parts import Answer, Markdown
 from clew.view.texts import pretty
@@ -50,7 +49,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Lines:
+class Changed:
     """Lines that came and went in a file."""
 
     added: int = 0
@@ -80,7 +79,7 @@ class Comparison:
     pairs: tuple[Pair, ...]
     """The turns after those."""
 
-    files: Mapping[str, tuple[Lines | None, Lines | None]]
+    files: Mapping[str, tuple[Changed | None, Changed | None]]
     """What each side changed after what they have in common."""
 
 
@@ -150,21 +149,23 @@ def _digest(reading: Reading, turn: Turn) -> bytes:
         for _, block in blocks_of(session, message):
             if isinstance(block, Text) and block.text.strip():
                 made.update(b"\0said\0" + block.text.strip().encode("utf-8", "replace"))
+    lines = Lines(session)
     for call in turn.calls:
-        given = pretty([call.name, call_block(session, call).data.get("input")])
+        given = pretty([call.name, lines.call(call).data.get("input")])
         made.update(b"\0called\0" + given.encode("utf-8", "replace"))
     return made.digest()
 
 
-def _files(reading: Reading, start: int) -> dict[str, Lines]:
-    found: dict[str, Lines] = {}
+def _files(reading: Reading, start: int) -> dict[str, Changed]:
+    found: dict[str, Changed] = {}
+    lines = Lines(reading.session)
     for turn in reading.turns[start:]:
         for call in turn.calls:
             if call.name in CHANGING and call.result_row is not None and not call.is_error:
-                made = change(asked_of(reading.session, call))
+                made = change(asked_of(lines, call))
                 if made is not None:
-                    old = found.get(made.path, Lines())
-                    found[made.path] = Lines(old.added + made.added, old.removed + made.removed)
+                    old = found.get(made.path, Changed())
+                    found[made.path] = Changed(old.added + made.added, old.removed + made.removed)
     return found
 
 
@@ -242,5 +243,5 @@ def _turn_document(side: Side, place: int | None) -> dict[str, object] | None:
     }
 
 
-def _lines(lines: Lines | None) -> dict[str, int] | None:
+def _lines(lines: Changed | None) -> dict[str, int] | None:
     return None if lines is None else {"added": lines.added, "removed": lines.removed}

@@ -46,7 +46,7 @@ def message_parts(
     if message.is_api_error:
         yield _error(session, message, found)
         return
-    if message.is_synthetic or message.is_meta:
+    if (message.is_synthetic or message.is_meta) and not _has_call(found):
         yield from _of_client(session, message, found)
         return
     pending = {(call.row, call.id): call for row in message.rows for call in calls.get(row, ()) if call.id}
@@ -72,6 +72,10 @@ def message_parts(
                 made = _said(session, message, row, block, is_last=(message.row, at) == last)
                 if made is not None:
                     yield made
+
+
+def _has_call(found: Sequence[tuple[int, Block]]) -> bool:
+    return any(isinstance(block, ToolUse) for _, block in found)
 
 
 def _take(pending: dict[tuple[int, str], Call], loose: list[Call], row: int, block: ToolUse) -> Call | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from clew.session.calls import call_block, result_block, structured
+from clew.format.blocks import ServerToolResult, ToolResult, ToolUse, blocks
+from clew.session.calls import structured
 from clew.view import parts
 from clew.view.tools.display import Asked, nothing_earlier
 from clew.view.tools.plainly import is_refusal
@@ -13,25 +14,59 @@ from clew.view.tools.registry import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
-    from clew.format.blocks import ServerToolResult, ServerToolUse, ToolResult, ToolUse
+    from clew.format.blocks import Block, ServerToolUse
     from clew.session.calls import Call
     from clew.session.session import Session
     from clew.session.turns import Turn
 
 _MOST_EARLIER: Final = 200
-"""Calls that are looked back through for what one refers to."""
+"""Calls that are read for what one refers to."""
+
+_MOST_LOOKED_AT: Final = 20_000
+"""Calls that are passed on the way to those."""
+
+
+class Lines:
+    """The lines that calls and their results stand in, the last of each kept.
+
+    A line may hold thousands of calls; it is taken apart once for all that are asked for in order.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self._row = self._result_row = -1
+        self._blocks: tuple[Block, ...] = ()
+        self._results: dict[str | None, ToolResult] = {}
+
+    def call(self, call: Call) -> ToolUse:
+        """Return the block of a call."""
+        if call.row != self._row:
+            self._blocks, self._row = blocks(self.session.entry(call.row).content), call.row
+        found = self._blocks[call.index]
+        return found if isinstance(found, ToolUse) else ToolUse(found.raw)
+
+    def result(self, call: Call) -> ToolResult | None:
+        """Return the block of a call's result: what the model was told."""
+        if call.result_row is None:
+            return None
+        if call.result_row != self._result_row:
+            self._results, self._result_row = {}, call.result_row
+            for block in blocks(self.session.entry(call.result_row).content):
+                if isinstance(block, ToolResult) and not isinstance(block, ServerToolResult):
+                    self._results.setdefault(block.tool_use_id, block)
+        return self._results.get(call.id)
 
 
 def asked_of(
-    session: Session,
+    lines: Lines,
     call: Call,
     *,
     is_live: bool = False,
     earlier: Callable[[Collection[str]], Iterator[Asked]] | None = None,
 ) -> Asked:
     """Read a call and its result."""
-    block = call_block(session, call)
-    result = result_block(session, call)
+    session = lines.session
+    block, result = lines.call(call), lines.result(call)
     return Asked(
         call.name or "?",
         block.input,
@@ -54,7 +89,7 @@ def state_of(result: ToolResult | None, *, is_live: bool = False) -> parts.State
 
 
 def call_part(
-    session: Session,
+    lines: Lines,
     call: Call,
     *,
     agents: Sequence[parts.Agent] = (),
@@ -62,7 +97,8 @@ def call_part(
     earlier: Callable[[Collection[str]], Iterator[Asked]] | None = None,
 ) -> parts.Call:
     """Return the part for a call."""
-    asked = asked_of(session, call, is_live=is_live, earlier=earlier)
+    session = lines.session
+    asked = asked_of(lines, call, is_live=is_live, earlier=earlier)
     made = shown(asked)
     return parts.Call(
         asked.name,
@@ -126,17 +162,20 @@ def stray_call(session: Session, row: int, block: ToolUse) -> parts.Call:
 
 
 def earlier_calls(
-    session: Session, turns: Sequence[Turn], place: int, call: Call, names: Collection[str]
+    lines: Lines, turns: Sequence[Turn], place: int, call: Call, names: Collection[str]
 ) -> Iterator[Asked]:
     """Give the calls of some tools before one call, the latest first, as far back as is worth looking."""
-    left = _MOST_EARLIER
+    left, looked = _MOST_EARLIER, 0
     is_before = False
     for at in range(place, -1, -1):
         for one in reversed(turns[at].calls):
+            looked += 1
+            if looked > _MOST_LOOKED_AT:
+                return
             if not is_before:
                 is_before = one is call
             elif one.name in names:
-                yield asked_of(session, one)
+                yield asked_of(lines, one)
                 left -= 1
                 if not left:
                     return

@@ -23,12 +23,14 @@ from clew.view.tools.plainly import content, unknown_block
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from clew.format.entry import Entry
     from clew.format.records import Fragment
     from clew.session.calls import Call
     from clew.session.session import Session
     from clew.session.turns import Turn
 
 _TALK: Final = frozenset({"user", "assistant"})
+_NONE: Final[frozenset[str]] = frozenset()
 _INTERRUPTED: Final = "[Request interrupted by user"
 
 
@@ -97,7 +99,7 @@ class Flows:
                 if flags & HUMAN:
                     yield from walk.prompt(row)
                 elif self._earlier[row] < 0:
-                    yield from self._under_user(row, flags)
+                    yield from self._under_user(row, flags, turn if place < 0 else None)
             elif kind in queued.KINDS:
                 yield from walk.queued(row, kind)
             else:
@@ -119,27 +121,28 @@ class Flows:
         elif not known.is_known_type(kind) and kind.partition("/")[0] not in _TALK:
             yield notices.unknown_line(self.session, row, kind)
 
-    def _under_user(self, row: int, flags: int) -> Iterator[parts.Flow]:
+    def _under_user(self, row: int, flags: int, front: Turn | None) -> Iterator[parts.Flow]:
         if flags & TOOL_RESULT:
-            yield from self._results(row)
+            yield from self._results(row, front)
             return
         found = notes.under_user(self.session, row)
         if found is not None:
             yield found
 
-    def _results(self, row: int) -> Iterator[parts.Flow]:
+    def _results(self, row: int, front: Turn | None) -> Iterator[parts.Flow]:
         """Give what comes with results and is no result of a call that is shown."""
-        session = self.session
-        entry = session.entry(row)
+        entry = self.session.entry(row)
         found = blocks(entry.content)
-        if len(found) == 1 and row in self._paired:
+        shown = self._answered.get(row, _NONE)
+        if front is not None:
+            shown |= {call.id for call in front.calls if call.id and call.result_row == row}
+        if len(found) == 1 and shown:
             return
         rest: list[parts.Part] = []
         for block in found:
             if isinstance(block, ToolResult) and not isinstance(block, ServerToolResult):
-                if (block.tool_use_id or "", row) not in self._answers(row):
-                    inner = tuple(content(block.content))
-                    yield parts.Note("a result whose call is not here", inner, uuid=entry.uuid)
+                if block.tool_use_id not in shown:
+                    yield self._stray(entry, block)
             elif isinstance(block, Text):
                 if block.text.strip().startswith(_INTERRUPTED):
                     said = one_line(block.text.strip().strip("[]"))
@@ -154,22 +157,28 @@ class Flows:
             is_meta = all(isinstance(one, parts.Text) for one in rest)
             yield parts.Note("sent along with a result", tuple(rest), uuid=entry.uuid, is_meta=is_meta)
 
-    def _answers(self, row: int) -> frozenset[tuple[str, int]]:
-        """Return the calls that a row answers."""
-        return self._paired.get(row, frozenset())
+    def _stray(self, entry: Entry, block: ToolResult) -> parts.Note:
+        """Return a result that is shown with no call: there is none, or it has another one."""
+        is_second = block.tool_use_id in self._calls
+        said = "another result of the same call" if is_second else "a result whose call is not here"
+        return parts.Note(said, tuple(content(block.content)), uuid=entry.uuid)
 
     # What lies beyond a turn ------------------------------------------------------------------------
 
     @cached_property
-    def _paired(self) -> Mapping[int, frozenset[tuple[str, int]]]:
-        """The results that are shown with their calls, by row."""
-        found: dict[int, frozenset[tuple[str, int]]] = {}
+    def _answered(self) -> Mapping[int, frozenset[str]]:
+        """The calls whose results stand in a row and are shown with them."""
+        found: dict[int, frozenset[str]] = {}
         for turn in self.turns:
             for call in turn.calls:
                 if call.result_row is not None and call.id:
-                    one = frozenset({(call.id, call.result_row)})
-                    found[call.result_row] = found[call.result_row] | one if call.result_row in found else one
+                    found[call.result_row] = found.get(call.result_row, _NONE) | {call.id}
         return found
+
+    @cached_property
+    def _calls(self) -> frozenset[str]:
+        """The ids of all calls."""
+        return frozenset(call.id for turn in self.turns for call in turn.calls if call.id)
 
     @cached_property
     def _earlier(self) -> Sequence[int]:
@@ -181,13 +190,17 @@ class Flows:
         """The messages that were taken out of the queue, by the row that says so."""
         return queued.removed(self.session)
 
-    def model_before(self, place: int) -> str | None:
-        """Return the model that answered last before a turn."""
-        for at in range(place - 1, -1, -1):
-            for message in reversed(self.turns[at].messages):
+    @cached_property
+    def models(self) -> Sequence[str | None]:
+        """The model that answered last before each turn."""
+        found: list[str | None] = []
+        model: str | None = None
+        for turn in self.turns:
+            found.append(model)
+            for message in turn.messages:
                 if message.model and not message.is_synthetic:
-                    return message.model
-        return None
+                    model = message.model
+        return found
 
     def line_before(self, place: int) -> int | None:
         """Return the last line of the conversation before a turn."""
@@ -266,7 +279,7 @@ class _Changes:
 
     def __init__(self, flows: Flows, place: int) -> None:
         self._session = flows.session
-        self._model = flows.model_before(place)
+        self._model = flows.models[place] if place >= 0 else None
         before = flows.line_before(place)
         entry = None if before is None else flows.session.entry(before)
         self._id = None if entry is None else entry.session_id

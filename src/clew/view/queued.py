@@ -6,6 +6,7 @@ removed from the queue was sent along with a tool's result, what is dequeued bec
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, Final
 
 from clew.format import fields
@@ -30,24 +31,49 @@ def removed(session: Session) -> Mapping[int, int]:
     table = session.table
     codes = {code for code, kind in enumerate(table.kinds) if kind in _LOG}
     found: dict[int, int] = {}
-    waiting: list[int] = []
+    queue = _Queue()
     for row in range(len(table)) if codes else ():
         if table.kind[row] not in codes:
             continue
+        words = said(session.entry(row))
         match table.kind_of(row):
             case "queue-operation/enqueue":
-                waiting.append(row)
+                if words is not None:
+                    queue.add(row, words)
             case "queue-operation/dequeue":
-                waiting = waiting[1:]
+                queue.take_first()
             case _:
-                own = said(session.entry(row))
-                if own is None and waiting:
-                    found[row] = waiting[0]
-                    own = said(session.entry(waiting[0]))
-                elif own is not None:
-                    found[row] = row
-                waiting = [one for one in waiting if said(session.entry(one)) != own]
+                first = queue.first() if words is None else (row, hash(words))
+                if first is not None:
+                    found[row] = first[0]
+                    queue.take_all(first[1])
     return found
+
+
+class _Queue:
+    """The rows of messages that wait, in order, and by a hash of their words."""
+
+    def __init__(self) -> None:
+        self._order: deque[tuple[int, int]] = deque()
+        self._alike: dict[int, list[int]] = {}
+        self._gone: set[int] = set()
+
+    def add(self, row: int, words: str) -> None:
+        self._order.append((row, hash(words)))
+        self._alike.setdefault(hash(words), []).append(row)
+
+    def first(self) -> tuple[int, int] | None:
+        while self._order and self._order[0][0] in self._gone:
+            self._gone.discard(self._order.popleft()[0])
+        return self._order[0] if self._order else None
+
+    def take_first(self) -> None:
+        if self.first() is not None:
+            self._order.popleft()
+
+    def take_all(self, key: int) -> None:
+        """Take every message with the same words; the client writes one line for all."""
+        self._gone.update(self._alike.pop(key, ()))
 
 
 def said(entry: Entry) -> str | None:

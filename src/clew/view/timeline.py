@@ -11,7 +11,7 @@ from clew.session.messages import messages
 from clew.session.turns import Turn, main_rows
 from clew.view import parts, words
 from clew.view.agents import Agents
-from clew.view.calls import call_part, earlier_calls
+from clew.view.calls import Lines, call_part, earlier_calls
 from clew.view.flow import Flows
 from clew.view.heads import session_head, turn_head
 from clew.view.parts import TurnHead, Work
@@ -84,6 +84,7 @@ class Timeline:
         self._ways = ways
         self._is_live = is_live
         self._flows = Flows(session, turns, call_part=self._call)
+        self._lines = Lines(session)
         self._whole: Whole | None = None
 
     # In a few facts ---------------------------------------------------------------------------------
@@ -204,11 +205,11 @@ class Timeline:
     def _call(self, place: int, call: Call) -> parts.Call:
         started = () if call.id is None else self._by_call.get(call.id, ())
         return call_part(
-            self.session,
+            self._lines,
             call,
             agents=[self._agents.part(one) for one in started],
             is_live=self._is_live and place == len(self._turns) - 1,
-            earlier=lambda names: earlier_calls(self.session, self._turns, place, call, names),
+            earlier=lambda names: earlier_calls(Lines(self.session), self._turns, place, call, names),
         )
 
     @cached_property

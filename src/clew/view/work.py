@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clew.session.spending import Spent, spent
-from clew.view.calls import asked_of
+from clew.view.calls import Lines, asked_of
 from clew.view.changes import CHANGING, change
 from clew.view.parts import Work
 
@@ -40,10 +40,11 @@ class _Sum:
                 self.context_tokens = cost.tokens.prompt
             if cost.cost_usd is None and message.model:
                 self.unpriced.add(message.model)
+        lines = Lines(session)
         for call in turn.calls:
             self.failed += call.is_error
             if call.name in CHANGING and call.result_row is not None and not call.is_error:
-                found = change(asked_of(session, call))
+                found = change(asked_of(lines, call))
                 if found is not None:
                     self.paths.add(found.path)
                     self.added += found.added

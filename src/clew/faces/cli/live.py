@@ -20,7 +20,7 @@ from clew.session.messages import messages
 from clew.session.session import HUMAN, TOOL_RESULT, Session
 from clew.view import parts, queued
 from clew.view.answers import message_parts
-from clew.view.calls import call_part
+from clew.view.calls import Lines, call_part
 from clew.view.notes import beside, under_user
 from clew.view.notices import damage_words, unknown_line
 from clew.view.parts import Notice
@@ -135,9 +135,10 @@ class _LiveReader(Reader):
         self._say_sent_along()
         calls = pairs(session).calls
         by_row = {0: calls}
+        lines = Lines(session)
         for message in messages(session):
             made = message_parts(
-                session, message, by_row, call_part=lambda call: call_part(session, call), last=None
+                session, message, by_row, call_part=lambda call: call_part(lines, call), last=None
             )
             named = {call.id for call in calls}
             for one in made:
@@ -145,7 +146,7 @@ class _LiveReader(Reader):
                     self.part(one)
         for call in calls:
             if call.id is None or len(self._waiting) >= _MOST:
-                self.part(call_part(session, call))
+                self.part(call_part(lines, call))
             elif call.id not in self._waiting and call.id not in self._done:
                 self._waiting[call.id] = _Waiting(line, self._clock())
 
@@ -192,7 +193,7 @@ class _LiveReader(Reader):
             both = Session.read(asked.line.rstrip(b"\r\n") + b"\n" + line)
             for call in pairs(both).calls:
                 if call.id == name:
-                    self.part(call_part(both, call))
+                    self.part(call_part(Lines(both), call))
 
     def has_running(self, *, everything: bool = False) -> bool:
         """Say whether there are calls that take their time, or any at all, and were not told."""
