@@ -39,12 +39,21 @@ def recorded() -> tuple[Path, ...]:
     return tuple(sorted(path for path in found if not path.name.startswith("agent-")))
 
 
+@cache
+def known_story(path: Path, is_one_way: bool) -> Story:
+    """The story of a recorded session, made once for all exporters."""
+    return story_at(path, is_one_way=is_one_way)
+
+
 class ExporterContract:
     """The laws of exporters."""
 
     name: ClassVar[str]
     payloads: ClassVar[tuple[str, ...]] = hostile.MARKUP
     """What is put into every field to see whether it stays text."""
+
+    step: ClassVar[int] = 3
+    """Of the recorded sessions one in so many is looked at here; the acceptance run looks at all."""
 
     def validate(self, data: bytes, story: Story, /) -> None:
         """Fail where the bytes are not what the format is."""
@@ -62,7 +71,7 @@ class ExporterContract:
         return b"".join(self.exporter.write(story, options or Options()))
 
     def story(self, path: Path) -> Story:
-        return story_at(path, is_one_way=self.exporter.is_one_way)
+        return known_story(path, self.exporter.is_one_way)
 
     def made(self, data: bytes) -> Story:
         return story_from(data, is_one_way=self.exporter.is_one_way)
@@ -75,7 +84,10 @@ class ExporterContract:
         assert "/" in exporter.media_type
 
     def test_every_recorded_session_is_valid_in_it(self) -> None:
-        for path in recorded():
+        self.validate_recorded(self.step)
+
+    def validate_recorded(self, step: int) -> None:
+        for path in recorded()[::step]:
             story = self.story(path)
             self.validate(self.written(story), story)
 
@@ -84,7 +96,7 @@ class ExporterContract:
             story = self.story(path)
             first = self.written(story)
             assert self.written(story) == first, path
-            assert self.written(self.story(path)) == first, path
+            assert self.written(story_at(path, is_one_way=self.exporter.is_one_way)) == first, path
 
     def test_what_may_be_left_out_is(self) -> None:
         for path in recorded()[::40]:
@@ -110,10 +122,10 @@ class ExporterContract:
             assert not {sign for sign in told if ord(sign) < 32 or 127 <= ord(sign) < 160} - {"\n", "\t"}
 
     def test_no_secret_is_left_when_they_are_taken_out(self, sown_store: SownStore) -> None:
-        path = sown_store.path
-        before = self.written(self.story(path))
-        assert len(left_of(before, sown_store.sown)) > 40
-        story = story_at(path, is_one_way=self.exporter.is_one_way, is_redacted=True)
+        is_one_way = self.exporter.is_one_way
+        before = self.written(sown_store.story(is_one_way=is_one_way, is_redacted=False))
+        assert sum(one.secret.encode() in before for one in sown_store.sown) > 40
+        story = sown_store.story(is_one_way=is_one_way, is_redacted=True)
         assert sum(story.redacted.values()) > 200
         after = self.written(story)
         self.validate(after, story)

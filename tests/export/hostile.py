@@ -166,7 +166,7 @@ def _with(data: bytes, payload: str) -> bytes:
 
 def wrong_types() -> Iterator[bytes]:
     """Give sessions whose values are of any type but the one they should be of."""
-    odd: tuple[object, ...] = (
+    odd: list[Any] = [
         None,
         True,
         0,
@@ -180,7 +180,7 @@ def wrong_types() -> Iterator[bytes]:
         [[]],
         {"type": 5},
         [{"type": []}],
-    )
+    ]
     for value in odd:
         lines: list[dict[str, object]] = [
             {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": value}},

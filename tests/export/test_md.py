@@ -112,14 +112,13 @@ class TestMarkdown(ExporterContract):
             assert hostile.MARK.encode() in data
 
 
-PIECES = st.sampled_from(
-    [
-        *("`", "``", "```", "~~~", "<b>", "<img src=x onerror=y>", "</details>", "\n", "\n\n", "    ", "  "),
-        *("- ", "1. ", "> ", "# ", "|", "a", "b\\", "[x](", "javascript:y", ")", "[r]: ", "[r]", "![", "]("),
-        *("---", "===", "&lt;", "\\", "\t", "|-|-|", "*", "_", "<!--", "https://e.example/", "$", "\u00a0"),
-        *("<", " ", "\n    ", "\n   ", "\n> ", "\n- "),
-    ]
-)
+SIGNS = [
+    *("`", "``", "```", "~~~", "<b>", "<img src=x onerror=y>", "</details>", "\n", "\n\n", "    ", "  "),
+    *("- ", "1. ", "> ", "# ", "|", "a", "b\\", "[x](", "javascript:y", ")", "[r]: ", "[r]", "![", "]("),
+    *("---", "===", "&lt;", "\\", "\t", "|-|-|", "*", "_", "<!--", "https://e.example/", "$", "\u00a0"),
+    *("<", " ", "\n    ", "\n   ", "\n> ", "\n- "),
+]
+PIECES = st.sampled_from(SIGNS)
 
 
 @settings(max_examples=30)
@@ -162,6 +161,7 @@ def test_code_within_a_line_is_code(text: str) -> None:
         ("a <b> c", "a &lt;b> c"),
         ("[docs](https://a.example/b?c=d)", "[docs](https://a.example/b?c=d)"),
         ("[x](javascript:y)", "[x\\](javascript:y)"),
+        ("b\\](# )", "b\\](# )"),
         ("![x](https://a.example/b.png)", "\\!\\[x](https://a.example/b.png)"),
         ("- [x] done", "- [x] done"),
         ("1. first\n   ```py\n   <x>\n   ```", "1. first\n\n   ```py\n   <x>\n   ```"),

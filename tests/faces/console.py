@@ -55,6 +55,7 @@ class Console:
             patch.setattr(sys, "stderr", err)
             if width is not None:
                 patch.setenv("COLUMNS", str(width))
+            patch.setenv("PAGER", "cat")
             patch.setenv("CLEW_COLOR", "always" if color else "never")
             code = run([str(argument) for argument in arguments])
         return Ran(code, out.getvalue(), err.getvalue())

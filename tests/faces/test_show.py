@@ -305,6 +305,44 @@ def test_grep_shows_the_turns_that_match(clew: Console, tmp_path: Path) -> None:
     assert clew("show", path, "--grep", "nowhere").err == "No turn matches.\n"
 
 
+def test_grep_marks_what_it_finds_and_nothing_else(clew: Console, tmp_path: Path) -> None:
+    path = one(tmp_path, small().data())
+    out = clew("show", path, "--grep", "oil", width=80, color=True).out
+    assert re.findall(r"\x1b\[(?:\d+;)*7m([^\x1b]*)\x1b", out) == ["oil", "oil", "oil"]
+
+
+def test_a_short_change_is_shown_and_a_long_one_begins(clew: Console, tmp_path: Path) -> None:
+    def edit(count: int) -> bytes:
+        lines = [f"{sign}{number}" for sign in "-+" for number in range(count)]
+        patch = [{"oldStart": 7, "newStart": 7, "lines": lines}]
+        given = {"file_path": "/home/ada/lighthouse/a.py", "old_string": "x", "new_string": "y"}
+        made = Builder(ID).user("Hi").answer(call("t", "Edit", given), stop="tool_use")
+        return made.result("t", "ok", toolUseResult={"structuredPatch": patch}).answer("Done.").data()
+
+    short = clew("show", one(tmp_path / "a", edit(1)), width=80).out
+    assert "✓ Edit    a.py · +1 −1 · 1.0s\n    7 - 0\n    7 + 0\n" in short
+    long = clew("show", one(tmp_path / "b", edit(40)), width=80).out
+    assert "    … 64 lines more (502 B): --full\n" in long
+    assert "    46 + 39\n" in clew("show", one(tmp_path / "c", edit(40)), "--full", width=80).out
+
+
+def test_what_became_of_things_to_do_is_shown(clew: Console, tmp_path: Path) -> None:
+    old = [{"content": "Oil", "status": "in_progress"}, {"content": "Wick", "status": "pending"}]
+    new = [{"content": "Oil", "status": "completed"}, {"content": "Wick", "status": "pending"}]
+    made = Builder(ID).user("Hi").answer(call("t", "TodoWrite", {"todos": new}), stop="tool_use")
+    made.result("t", "ok", toolUseResult={"oldTodos": old, "newTodos": new}).answer("Done.")
+    out = clew("show", one(tmp_path, made.data()), width=80).out
+    assert "✓ TodoWrite  1 of 2 to-dos done · 1 done · 1.0s\n    [x] Oil\n\nDone." in out
+
+
+def test_answers_are_drawn_as_markdown_and_in_a_pipe_as_they_were_written(
+    clew: Console, tmp_path: Path
+) -> None:
+    path = one(tmp_path, Builder(ID).user("Hi").answer("# Oil\n\n- **much**\n").data())
+    assert "\nOil\n\n- much\n" in clew("show", path, width=80).out
+    assert "\n# Oil\n\n- **much**\n" in clew("show", path).out
+
+
 def test_a_pattern_that_would_run_for_ever_is_stopped(clew: Console, tmp_path: Path) -> None:
     path = one(tmp_path, Builder(ID).user("a" * 60 + "!").answer("Hm.").data())
     ran = clew("show", path, "--grep", "(a+)+$")
@@ -485,8 +523,71 @@ def hostile(payload: str) -> bytes:
     return builder.raw(payload.encode("utf-8", "surrogatepass") + b"\n").data()
 
 
+def every_tool(payload: str) -> bytes:
+    """A session with the payload in all that is shown of calls and of what stands beside them."""
+    builder = Builder(payload[:50], version=payload).user(payload, cwd=payload)
+    for name, value, kept in calls_of(payload):
+        builder.answer(call(payload + name, name, value), model=payload, version=payload)
+        builder.result(payload + name, payload, toolUseResult=kept)
+    builder.answer(
+        {"type": "server_tool_use", "id": payload, "name": "web_search", "input": {"query": payload}},
+        {
+            "type": "web_search_tool_result",
+            "tool_use_id": payload,
+            "content": [{"type": "web_search_result", "title": payload, "url": payload}],
+        },
+    )
+    builder.line({"type": "queue-operation", "operation": "enqueue", "content": payload})
+    builder.line({"type": "queue-operation", "operation": "remove"})
+    for kind in ("queued_command", "file", "hook_success", payload):
+        part = {"type": kind, "prompt": payload, "filename": payload, "content": payload, "hookName": payload}
+        builder.entry("attachment", attachment=part)
+    builder.entry("progress", data={"type": "hook_progress", "hookName": payload, "command": payload})
+    builder.system("stop_hook_summary", hookErrors=[payload], hookInfos=[{"command": payload}])
+    builder.result(payload + "nowhere", payload)
+    return builder.data()
+
+
+def calls_of(payload: str) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    """Calls of the tools that clew knows, the payload in all that is shown of them."""
+    patch = [{"oldStart": 1, "newStart": 1, "lines": [f"-{payload}", f"+{payload}x", f" {payload}", payload]}]
+    changed = {"filePath": payload, "structuredPatch": patch, "content": payload, "userModified": True}
+    path = {"file_path": payload, "content": payload, "old_string": payload, "new_string": f"{payload}\ny"}
+    todo = {"content": payload, "status": payload, "subject": payload, "id": payload}
+    yield "Edit", path, changed
+    yield "Write", path, {**changed, "type": "update"}
+    yield "MultiEdit", {"file_path": payload, "edits": [path]}, None
+    yield "NotebookEdit", {"notebook_path": payload, "cell_id": payload, "new_source": payload}, None
+    yield "Read", path, {"type": "text", "file": {"filePath": payload, "content": payload}}
+    output = {"stdout": payload, "stderr": payload, "persistedOutputPath": payload}
+    yield "Bash", {"command": f"{payload}\n{payload}", "description": payload}, output
+    yield "BashOutput", {"bash_id": payload}, {**output, "status": payload, "command": payload}
+    yield "Grep", {"pattern": payload, "path": payload, payload: payload}, {"mode": payload, "filenames": []}
+    yield "TodoWrite", {"todos": [todo]}, {"oldTodos": [{"content": payload + "0"}], "newTodos": [todo]}
+    yield "TaskCreate", todo, {"task": todo}
+    yield (
+        "TaskUpdate",
+        {"taskId": payload, "status": payload},
+        {"statusChange": {"from": payload, "to": payload}},
+    )
+    yield "Agent", {"subagent_type": payload, "prompt": payload}, {"agentId": payload, "content": payload}
+    yield "WebFetch", {"url": payload, "prompt": payload}, {"url": payload, "result": payload}
+    links = [{"content": [{"title": payload, "url": payload}]}, payload]
+    yield "WebSearch", {"query": payload}, {"query": payload, "results": links}
+    question = {
+        "question": payload,
+        "header": payload,
+        "options": [{"label": payload, "description": payload}],
+    }
+    yield "AskUserQuestion", {"questions": [question]}, {"answers": {payload: payload}}
+    yield "ExitPlanMode", {"plan": payload}, {"plan": payload, "filePath": payload}
+    yield "Skill", {"skill": payload, "args": payload}, {"commandName": payload}
+    yield f"mcp__{payload}__x", {payload: {payload: payload}}, {"structuredContent": {payload: payload}}
+
+
 OPTIONS = (
     ("show",),
+    ("show", "--turn", "1-", "--images"),
     ("show", "--full", "--thinking", "--agents"),
     ("show", "--grep", "a"),
     ("show", "--json"),
@@ -507,6 +608,14 @@ def test_no_payload_acts_on_a_terminal_by_any_command_that_reads(clew: Console, 
             assert_harmless(ran.out)
             assert_harmless(ran.err)
             assert ran.code in {0, 3}, (ran.err, payload)
+
+
+def test_no_payload_acts_by_any_tool_in_a_pipe_or_between_colours(clew: Console, tmp_path: Path) -> None:
+    for number, payload in enumerate(PAYLOADS):
+        path = one(tmp_path / str(number), every_tool(payload))
+        assert_harmless(clew("show", path, "--full").out)
+        ran = clew("show", path, "--grep", "a", width=60, color=True)
+        assert_harmless(re.sub(r"\x1b\[[0-9;]*m", "", ran.out))
 
 
 def test_colours_are_the_only_escape_sequences(clew: Console, tmp_path: Path) -> None:

@@ -45,29 +45,31 @@ def open_footprint(store: Store, name: str, *, whole_lines: bool = False) -> Foo
     try:
         file = find_file(store, name, listing=listing)
     except UnknownSessionError:
-        _insist(listing.skipped)  # it may be in what cannot be read
+        insist(listing.skipped)  # it may be in what cannot be read
         raise
     agents = agent_files(store, file, listing=listing)
     folder = os.path.dirname(file.path)  # noqa: PTH120
     own = file.path.removesuffix(".jsonl")
-    _insist(one for one in listing.skipped if one.path in {folder, own} or one.path.startswith(own + os.sep))
+    insist(one for one in listing.skipped if one.path in {folder, own} or one.path.startswith(own + os.sep))
+    # First the session, then what its lines speak of: that is written before them.
+    session = open_session(file.path, whole_lines=whole_lines)
     sides: dict[str, SideFile] = {}
     skipped: list[Skipped] = []
     for one in (file, *agents):
         found = side_files(one)
         sides |= {side.path: side for side in found.files}
         skipped += found.skipped
-    _insist(skipped)
+    insist(skipped)
     return Footprint(
         file,
-        open_session(file.path, whole_lines=whole_lines),
+        session,
         tuple((agent, open_session(agent.path, whole_lines=whole_lines)) for agent in agents),
         tuple(sides.values()),
         tuple(skipped),
     )
 
 
-def _insist(skipped: Iterable[Skipped]) -> None:
+def insist(skipped: Iterable[Skipped]) -> None:
     """Raise an error for what could not be read; links, pipes and the like are no part of a session."""
     for one in skipped:
         try:

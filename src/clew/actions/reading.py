@@ -109,7 +109,8 @@ def sub_agents(
 ) -> tuple[Agent, ...]:
     """Return the sub-agents of a session under the calls that started them; unreadable files are left out.
 
-    `session_of` puts another session in the place of each that is read.
+    `session_of` puts another session in the place of each that is read. What the file beside a sub-agent says
+    of it is then left out but for the call: nobody looked it through, and the call says the same.
     """
     if not opened.agent_files and not any(flags & SIDECHAIN for flags in opened.session.table.flags):
         return ()
@@ -125,9 +126,11 @@ def agent_sources(opened: Opened, *, session_of: Callable[[Session], Session] | 
         except ClewError:
             continue
         session = Session(_OnDemand(file.path, read.source.size), read.table, read.fragments, name=read.name)
-        session = session if session_of is None else session_of(session)
-        agent_id = file.id.removeprefix("agent-")
-        sources.append(Source(agent_id, session, file.path, _meta(file)))
+        meta = _meta(file)
+        if session_of is not None:
+            session = session_of(session)
+            meta = {name: value for name, value in meta.items() if name == "toolUseId"}
+        sources.append(Source(file.id.removeprefix("agent-"), session, file.path, meta))
     return sources
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from clew.actions.editing import Extra, begin, edit_footprint, stamp_of
+from clew.actions.editing import Extra, begin, edit_footprint, stamp_of, work_out
 from clew.actions.own_patterns import compiled, watched
 from clew.edit.redact import gather, redact
 from clew.edit.redact_history import gather_history, redact_history
 from clew.edit.side_texts import gather_text, redact_text
+from clew.errors import RefusedError
 from clew.session.session import Session
 from clew.store.commit import Job, Replaced, commit
 from clew.store.journal import entries, forget
@@ -20,7 +22,7 @@ from clew.store.source import FileSource
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from clew.actions.editing import Pieces, Wish, Worked
@@ -28,11 +30,12 @@ if TYPE_CHECKING:
     from clew.actions.outcomes import Outcome
     from clew.edit.changes import Changes
     from clew.edit.known_secrets import Secrets
+    from clew.edit.plan import Plan
     from clew.edit.redact import Redaction
     from clew.edit.secret_forms import Spans
     from clew.store.files import Store
 
-__all__ = ["compiled", "placeholder_key", "redact_session"]
+__all__ = ["Redacted", "compiled", "placeholder_key", "redact_session", "redacted"]
 
 _PIECE: Final = 1 << 20
 
@@ -65,6 +68,38 @@ def redact_session(
         told.append("The backup still holds the secrets: clew undo --forget removes it.")
     told += _kept_elsewhere(footprint.file.path, wish.state, outcome.done.id)
     return outcome._replace(notes=(*outcome.notes, *told))
+
+
+class Redacted(NamedTuple):
+    """A session without its secrets, as it would be written."""
+
+    plan: Plan
+    """Of its lines: sub-agents in the order of the footprint, then the session's own."""
+
+    sides: Mapping[str, Pieces]
+    """The side files that change, by their paths."""
+
+    notes: tuple[str, ...]
+
+
+@contextmanager
+def redacted(
+    footprint: Footprint,
+    wish: Wish,
+    *,
+    key: bytes,
+    patterns: Sequence[re.Pattern[str]] = (),
+    progress: Callable[[int], Callable[[int], None]] | None = None,
+) -> Generator[Redacted]:
+    """Give what `redact_session` would write of a session, to be read while this lasts; write nothing."""
+    with watched(patterns) as own:
+        advance = None if progress is None else progress(_work(footprint))
+        redacting = _Redacting(footprint, wish._replace(in_place=False), key, own, advance)
+        worked = work_out(footprint, redacting.make, wish, None, make_agent=redacting.make)
+        if worked.losses and not wish.force:
+            raise RefusedError(worked.losses[0])
+        extra = redacting.also(worked)
+        yield Redacted(worked.plan, extra.sides, extra.notes)
 
 
 def _work(footprint: Footprint) -> int:

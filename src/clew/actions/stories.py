@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import clew
 from clew.actions.reading import ends, open_reading, read_turns, sub_agents
-from clew.errors import ChangedOnDiskError
+from clew.errors import ChangedOnDiskError, ClewError
 from clew.export.story import Story
 from clew.view.parts import Notice
 from clew.view.timeline import Timeline, TurnView, Ways
@@ -98,8 +98,8 @@ def _until_cut(opened: Opened, views: Iterator[TurnView]) -> Iterator[TurnView]:
     try:
         for view in views:
             yield TurnView(view.head, lambda flow=view.flow: _flow(opened, flow))
-    except ChangedOnDiskError:
-        opened.is_cut = True
+    except ClewError as error:  # a sub-agent's file may be gone altogether
+        opened.is_cut |= isinstance(error, ChangedOnDiskError)
 
 
 def _flow(opened: Opened, flow: Callable[[], Iterator[Flow]]) -> Iterator[Flow]:
@@ -108,3 +108,5 @@ def _flow(opened: Opened, flow: Callable[[], Iterator[Flow]]) -> Iterator[Flow]:
     except ChangedOnDiskError:
         opened.is_cut = True
         yield Notice("the file got shorter while it was read", "error")
+    except ClewError as error:
+        yield Notice(f"the rest could not be read: {error}", "error")

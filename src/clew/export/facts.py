@@ -106,7 +106,7 @@ def _span(started: int, ended: int | None) -> str:
     if ended is None or ended <= started:
         return first
     last = _moment(ended)
-    return f"{first} to {last.removeprefix(first[:11])}"
+    return first if last == first else f"{first} to {last.removeprefix(first[:11])}"
 
 
 def _moment(ms: int) -> str:

@@ -133,7 +133,9 @@ def _result(call: parts.Call) -> Iterator[str]:
         if isinstance(part, parts.Diff):
             yield from _part(part)
     rest = [part for part in call.result if not isinstance(part, parts.Diff)]
-    if rest:
+    if all(isinstance(part, parts.Section) for part in rest):
+        yield from _parts(rest)  # folded by themselves
+    else:
         yield from _folded("Result", _parts(rest))
 
 

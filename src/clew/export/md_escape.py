@@ -13,9 +13,9 @@ from typing import Final
 from clew.view.plain import one_line as on_one_line
 from clew.view.plain import plain
 
-_SIGNS: Final = re.compile(r"[\\`*_\[\]<>|~$&]|(?<=:)/(?=/)|(?<=\bwww)\.", re.IGNORECASE)
-_START: Final = re.compile(r"[#+=:-]|\d{1,9}(?=[.)])")
-"""What begins a heading, a list, a line under a heading or a block, where a line begins."""
+_SIGNS: Final = re.compile(r"[\\`*_\[\]<|~$&]|(?<=:)/(?=/)|(?<=\bwww)\.", re.IGNORECASE)
+_START: Final = re.compile(r"[#+=:>-]|\d{1,9}(?=[.)])")
+"""What begins a heading, a list, a quotation, a line under a heading or a block, where a line begins."""
 
 _BLANKS: Final = re.compile(r"[ \t]+")
 _RUNS: Final = re.compile(r"`+")

@@ -126,7 +126,7 @@ OWN: Final = (
     Exporter(
         "api",
         "a request of the Messages API: what the model is sent when the session is resumed",
-        ".json",
+        ".api.json",
         "application/json",
         _from("api"),
         is_one_way=True,
@@ -135,7 +135,7 @@ OWN: Final = (
     Exporter(
         "openai",
         "messages of the Chat Completions API, and one line of a data set for training",
-        ".jsonl",
+        ".openai.jsonl",
         "application/jsonl",
         _from("openai"),
         is_one_way=True,
@@ -143,7 +143,7 @@ OWN: Final = (
     Exporter(
         "sharegpt",
         "a conversation as most training tools take it",
-        ".json",
+        ".sharegpt.json",
         "application/json",
         _from("sharegpt"),
         is_one_way=True,
@@ -151,7 +151,7 @@ OWN: Final = (
     Exporter(
         "atif",
         "a trajectory in the Agent Trajectory Interchange Format",
-        ".json",
+        ".atif.json",
         "application/json",
         _from("atif"),
         is_one_way=True,

@@ -10,12 +10,17 @@ import json
 import os
 import re
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import PureWindowsPath
-from typing import Final, Literal, cast, get_args
+from typing import TYPE_CHECKING, Final, Literal, cast, get_args
 
 from clew.errors import ClewError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_MARK: Final = "clew-archive"
 FORMAT: Final = 1
 """Raised when an older clew could not read what a newer one writes."""
 
@@ -107,10 +112,9 @@ class Manifest:
         return tuple(file.identity for file in self.files)
 
 
-def encode(manifest: Manifest) -> bytes:
-    """Return the bytes of a manifest. Names that are no UTF-8 are kept as they are."""
-    document = {
-        "clew-archive": FORMAT,
+def document(manifest: Manifest, *, chunks: bool = True) -> dict[str, object]:
+    """Return what a manifest says, for JSON; without `chunks` where files are not made of any."""
+    return {
         "session": manifest.session,
         "base": manifest.base,
         "in_store": manifest.is_in_store,
@@ -128,12 +132,17 @@ def encode(manifest: Manifest) -> bytes:
                 "mtime_ns": file.mtime_ns,
                 "mode": file.mode,
                 "sha256": file.digest,
-                "chunks": [chunk.hex() for chunk in file.chunks],
             }
+            | ({"chunks": [chunk.hex() for chunk in file.chunks]} if chunks else {})
             for file in manifest.files
         ],
     }
-    return json.dumps(document, separators=(",", ":")).encode() + b"\n"
+
+
+def encode(manifest: Manifest) -> bytes:
+    """Return the bytes of a manifest. Names that are no UTF-8 are kept as they are."""
+    whole = {_MARK: FORMAT} | document(manifest)
+    return json.dumps(whole, separators=(",", ":")).encode() + b"\n"
 
 
 def snapshot_id(data: bytes) -> str:
@@ -145,15 +154,7 @@ def decode(data: bytes, *, path: str, name: str) -> Manifest:
     """Return what the manifest called `name` says, or raise `BadManifestError`."""
     if snapshot_id(data) != name:
         raise BadManifestError(path, "it is not as it was written")
-    try:
-        document: object = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BadManifestError(path, "it is no JSON") from error
-    try:
-        return _Reading(path).manifest(_mapping(document))
-    except (KeyError, TypeError, ValueError) as error:
-        what = error.args[0] if error.args else "something"
-        raise BadManifestError(path, f"{what!r} is not as it should be") from error
+    return Reading(_MARK, FORMAT, partial(BadManifestError, path)).read(data)
 
 
 def is_safe(place: str, *, on_windows: bool = os.name == "nt") -> bool:
@@ -167,19 +168,52 @@ def is_safe(place: str, *, on_windows: bool = os.name == "nt") -> bool:
     )
 
 
-class _Reading:
-    """Takes a decoded manifest apart. Whatever is not as it should be is a ValueError that names it."""
+class Reading:
+    """Takes the bytes of a manifest apart. Whatever is not as it should be is an error that names it."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
+    def __init__(
+        self,
+        mark: str,
+        known: int,
+        refused: Callable[[str], ClewError],
+        *,
+        unsafe: Callable[[str], ClewError] | None = None,
+        chunks: bool = True,
+    ) -> None:
+        """`mark` is the field that tells the format, `known` the newest that can be read.
 
-    def manifest(self, document: dict[str, object]) -> Manifest:
-        version = document["clew-archive"]
-        if version != FORMAT:
-            raise BadManifestError(self._path, f"it is of format {version!r}, this clew knows {FORMAT}")
+        The errors are made by `refused`, and by `unsafe` for what nobody writes by mistake.
+        """
+        self._mark, self._known, self._chunks = mark, known, chunks
+        self._refused, self._unsafe = refused, unsafe or refused
+        self.document: dict[str, object] = {}
+        """All that was read."""
+
+    def read(self, data: bytes) -> Manifest:
+        """Return what a manifest says."""
+        try:
+            found: object = json.loads(data)
+        except (ValueError, RecursionError) as error:
+            raise self._refused("it is no JSON") from error
+        try:
+            self.document = _mapping(found)
+            return self._manifest(self.document)
+        except (KeyError, TypeError, ValueError) as error:
+            what = error.args[0] if error.args else "something"
+            raise self._refused(f"{what!r} is not as it should be") from error
+
+    def _manifest(self, document: dict[str, object]) -> Manifest:
+        version = document[self._mark]
+        if version != self._known:
+            raise self._refused(f"it is of format {version!r}, this clew knows {self._known}")
         files = tuple(self._file(_mapping(one)) for one in _list(document["files"]))
-        if not files or len({file.place for file in files}) != len(files):
+        if not files:
             raise ValueError("files")
+        seen: set[str] = set()
+        for file in files:
+            if file.place in seen:
+                raise self._unsafe(f"{file.place[:200]!r} is in it twice")
+            seen.add(file.place)
         return Manifest(
             _text(document["session"]),
             _text(document["base"]),
@@ -196,15 +230,15 @@ class _Reading:
     def _file(self, one: dict[str, object]) -> ArchivedFile:
         place = _text(one["place"])
         if not is_safe(place):
-            raise BadManifestError(self._path, f"the place {place[:200]!r} leads elsewhere")
+            raise self._unsafe(f"the place {place[:200]!r} leads elsewhere")
         kind = _text(one["kind"])
         mode, size = _number(one["mode"]), _number(one["size"])
         digest = _text(one["sha256"])
         if kind not in _KINDS:
-            raise BadManifestError(self._path, f"{place!r} is of the unknown kind {kind[:40]!r}")
+            raise self._refused(f"{place[:200]!r} is of the unknown kind {kind[:40]!r}")
         if not 0 <= mode <= 0o777 or size < 0 or not _DIGEST.fullmatch(digest):
             raise ValueError(place)
-        chunks = tuple(_chunk(chunk) for chunk in _list(one["chunks"]))
+        chunks = tuple(_chunk(chunk) for chunk in _list(one["chunks"])) if self._chunks else ()
         return ArchivedFile(place, cast("Kind", kind), size, _number(one["mtime_ns"]), mode, digest, chunks)
 
 

@@ -19,6 +19,8 @@ from clew.store.source import FileSource, reason, what_is
 from clew.store.writer import NotWrittenError, confirm
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from clew.store.archive import Snapshot
     from clew.store.archive_manifest import ArchivedFile
     from clew.store.archive_packs import Packs
@@ -142,33 +144,50 @@ def _target(base: str, file: ArchivedFile) -> str:
 
 
 def _is_there(base: str, file: ArchivedFile) -> bool:
-    """Say whether a file is there just so; refuse if another is, or if a link would lead elsewhere."""
-    target = _target(base, file)
+    return is_there(base, file.place, lambda: (file.size, file.digest))
+
+
+def is_there(
+    base: str,
+    place: str,
+    wanted: Callable[[], tuple[int, str]],
+    *,
+    trusted: int = 0,
+    hint: str = "nothing was changed; name another folder to put it in",
+) -> bool:
+    """Say whether a file is there just so; refuse if another is, or if a link would lead elsewhere.
+
+    `wanted` is asked for the size and the sha256 that it is to have, if there is one. So many folders below
+    the base as are `trusted` may be links.
+    """
+
+    def refused(path: str, why: str) -> RefusedError:
+        return RefusedError(f"{path} is not written: {why}", hint=hint)
+
     at = base
-    for part in file.place.split("/")[:-1]:
+    *folders, name = place.split("/")
+    for depth, part in enumerate(folders):
         at = os.path.join(at, part)  # noqa: PTH118
         status = _status(at)
         if status is None:
             return False
-        if not stat.S_ISDIR(status.st_mode):
-            raise _refused(at, "a link or a file is in the place of a folder")
+        is_link = stat.S_ISLNK(status.st_mode)
+        if not stat.S_ISDIR(status.st_mode) and not (is_link and depth < trusted and os.path.isdir(at)):  # noqa: PTH112
+            raise refused(at, "a link or a file is in the place of a folder")
+    target = os.path.join(at, name)  # noqa: PTH118
     status = _status(target)
     if status is None:
         return False
     if stat.S_ISLNK(status.st_mode):
-        raise _refused(target, "a link is in its place")
+        raise refused(target, "a link is in its place")
     what = what_is(status.st_mode)
     if what is not None:
-        raise _refused(target, f"{what} is in its place")
-    if status.st_size != file.size or _digest(target) != file.digest:
-        grown = status.st_size > file.size and _digest(target, file.size) == file.digest
-        raise _refused(target, "it has grown since" if grown else "there is another file of that name")
+        raise refused(target, f"{what} is in its place")
+    size, digest = wanted()
+    if status.st_size != size or _digest(target) != digest:
+        grown = status.st_size > size and _digest(target, size) == digest
+        raise refused(target, "it has grown since" if grown else "there is another file of that name")
     return True
-
-
-def _refused(path: str, why: str) -> RefusedError:
-    hint = "nothing was changed; name another folder to put it in"
-    return RefusedError(f"{path} is not written: {why}", hint=hint)
 
 
 def _status(path: str) -> os.stat_result | None:

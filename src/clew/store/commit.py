@@ -63,6 +63,9 @@ class NewFile(NamedTuple):
 
     target: str
     pieces: Callable[[], Iterable[bytes]]
+    mode: int = 0o600
+    mtime_ns: int | None = None
+    """When it was last written, if that is not to be now."""
 
 
 class Replaced(NamedTuple):
@@ -229,7 +232,16 @@ class _Work:
         new = [
             replace(
                 file,
-                mark=Mark.of(prepare(file.temporary, wanted.pieces(), target=file.target, disk=disk)),
+                mark=Mark.of(
+                    prepare(
+                        file.temporary,
+                        wanted.pieces(),
+                        target=file.target,
+                        disk=disk,
+                        mode=wanted.mode,
+                        mtime_ns=wanted.mtime_ns,
+                    )
+                ),
             )
             for file, wanted in zip(self.entry.new, job.new, strict=True)
         ]

@@ -15,7 +15,7 @@ from clew.errors import RefusedError, UsageError
 from clew.store.disk import DISK
 from clew.store.drafts import Draft, clean, make_folders, sync_names
 from clew.store.source import FileSource, reason
-from clew.store.writer import NotWrittenError, TakenError
+from clew.store.writer import NotWrittenError, TakenError, drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -38,7 +38,7 @@ class Written(NamedTuple):
 class _Output(Draft):
     """A draft that may take the place of a file."""
 
-    def replace(self, name: str) -> None:
+    def take_place(self, name: str) -> None:
         """Put it in the place of what goes by that name, when all of it is on the disk."""
         target = os.path.join(self._folder, name)  # noqa: PTH118
         try:
@@ -75,7 +75,7 @@ def write_output(path: str, pieces: Iterable[bytes], *, replace: bool = False, d
         output.drop()
         raise
     if replace:
-        output.replace(name)
+        output.take_place(name)
     else:
         try:
             output.finish(name)
@@ -97,6 +97,24 @@ def _gathered(pieces: Iterable[bytes]) -> Iterable[bytes]:
             size = 0
     if held:
         yield b"".join(held)
+
+
+def beside(path: str) -> str:
+    """Return a name beside a file, for one that is to take its place; `clean` knows it for ours."""
+    folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
+    return os.path.join(folder, f".{name[:40]}.{os.getpid()}-0.clew")  # noqa: PTH118
+
+
+def take_over(temporary: str, path: str, *, disk: Disk = DISK) -> str:
+    """Put a file that is whole in the place of another; return where that is."""
+    target = os.path.abspath(path)  # noqa: PTH100
+    try:
+        disk.replace(temporary, target)
+    except OSError as error:
+        drop(temporary, disk=disk)
+        raise NotWrittenError(target, reason(error)) from error
+    sync_names(os.path.dirname(target), disk=disk)  # noqa: PTH120
+    return target
 
 
 def add_line(path: str, line: bytes, *, disk: Disk = DISK) -> None:

@@ -107,10 +107,12 @@ def prepare(
     disk: Disk = DISK,
     mode: int = 0o600,
     owner: tuple[int, int] | None = None,
+    mtime_ns: int | None = None,
 ) -> Prepared:
     """Write everything into a file that is not there yet, and wait until it is on the disk.
 
-    Only its owner may read it, whoever could read what it takes the place of, unless a `mode` is given.
+    Only its owner may read it, whoever could read what it takes the place of, unless a `mode` is given. Its
+    time is now, unless another is.
     """
     try:
         descriptor = disk.create(temporary, mode=mode)
@@ -125,6 +127,8 @@ def prepare(
                 disk.write(descriptor, piece)
                 size += len(piece)
                 tail = piece[-WINDOW:] if len(piece) >= WINDOW else (tail + piece)[-WINDOW:]
+            if mtime_ns is not None and os.utime in os.supports_fd:
+                disk.set_time(descriptor, mtime_ns)
             disk.sync(descriptor)
             mtime_ns = os.fstat(descriptor).st_mtime_ns
         finally:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from clew.errors import ClewError
 from clew.session.rounds import Rounds
 from clew.session.turns import turns
 from clew.view import parts
 from clew.view.work import agent_work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from clew.session.session import Session
     from clew.session.subagents import Agent
@@ -28,19 +29,25 @@ class Agents:
 
     @cached_property
     def by_id(self) -> Mapping[str, Agent]:
-        """Every sub-agent by its id; of two with the same id the first."""
+        """Every sub-agent by its id; a second one with the same id has a number behind it.
+
+        So whoever goes from a sub-agent to those it started comes to an end, whatever a file says.
+        """
         found: dict[str, Agent] = {}
         waiting = list(reversed(self.top))
         while waiting:
             one = waiting.pop()
-            found.setdefault(one.agent_id, one)
+            name, number = one.agent_id, 1
+            while name in found:
+                number += 1
+                name = f"{one.agent_id}~{number}"
+            found[name] = one
             waiting += reversed(one.children)
         return found
 
-    @property
-    def loose(self) -> Iterator[Agent]:
-        """Those of the session itself that no call is known to have started."""
-        return (one for one in self.top if one.started_by is None)
+    @cached_property
+    def _names(self) -> Mapping[int, str]:
+        return {id(agent): name for name, agent in self.by_id.items()}
 
     def turns(self, agent: Agent) -> tuple[Session, tuple[Turn, ...]]:
         """Return where a sub-agent's lines are, and its turns."""
@@ -55,10 +62,14 @@ class Agents:
 
     def part(self, agent: Agent) -> parts.Agent:
         """Return a sub-agent with what it did; it is read once for that."""
-        found = self._parts.get(agent.agent_id)
+        name = self._names.get(id(agent), agent.agent_id)
+        found = self._parts.get(name)
         if found is None:
-            home, made = self.turns(agent)
-            found = self._parts[agent.agent_id] = parts.Agent(
-                agent.agent_id, agent.type, agent.description, agent_work(home, made), len(made)
-            )
+            try:
+                home, made = self.turns(agent)
+                work, count = agent_work(home, made), len(made)
+            except ClewError:
+                # Its file is gone or was cut meanwhile; the session can be read without it.
+                work, count = parts.Work(), 0
+            found = self._parts[name] = parts.Agent(name, agent.type, agent.description, work, count)
         return found

@@ -12,7 +12,7 @@ from clew.view import words
 from clew.view.languages import language_of
 from clew.view.parts import Code, Markdown, Note, Part, Rule, Section
 from clew.view.parts import Text as Words
-from clew.view.prompts import added, handed_over
+from clew.view.prompts import added, handed_over, left_over
 from clew.view.texts import one_line, pretty
 
 if TYPE_CHECKING:
@@ -61,24 +61,28 @@ def _input(entry: Entry, said: Prompt) -> tuple[str, tuple[Part, ...], bool] | N
     """Return the words, the parts, and whether it was meant for the model alone."""
     match said.kind:
         case "local_command":
-            return said.words, (*_tagged(entry, said), *_output(said)), False
+            return said.words, (*_tagged(entry, said), *_output(said), *left_over(entry, said)), False
         case "command_output" | "bash_output":
-            printed = _output(said) or _spoken(entry)
+            printed = (*_output(said), *left_over(entry, said))
             return (PRINTED, printed, False) if printed else None
         case "bash_input":
-            return f"!{said.words}", (), False
+            return f"!{said.words}", tuple(left_over(entry, said)), False
         case "memory":
-            return f"# {said.words}", (), False
+            return f"# {said.words}", tuple(left_over(entry, said)), False
         case "task_notification":
             news = " ".join(tag.text for tag in said.tags)
-            return news_words(news), as_it_came(*_all_tags(said)), False
+            return news_words(news), as_it_came(*_spoken(entry)), False
         case "agent_message":
-            return "a message from another agent", _all_tags(said), False
+            return "a message from another agent", (*_all_tags(said), *left_over(entry, said)), False
         case "compact_summary":
             return SUMMARY, (Markdown(text_of(blocks(entry.content))),), False
         case "skill":
             name = said.command.name if said.command else ""
-            return f"skill {one_line(name, longest=100)}".rstrip(), tuple(added(entry)), False
+            return (
+                f"skill {one_line(name, longest=100)}".rstrip(),
+                (*added(entry), *left_over(entry, said)),
+                False,
+            )
         case "caveat":
             return "caveat", _spoken(entry), True
         case _:
@@ -220,7 +224,10 @@ def _attachment(entry: Entry, kind: str, time: int | None) -> Note | None:
         is_error = "error" in kind
         inner = (Code(said, stream="err" if is_error else "out"),) if said and said.strip() else ()
         return Note(one_line(f"{name} {hook}"), inner, uuid=entry.uuid, time=time, is_meta=not is_error)
-    return Note(f"told to the model: {name}", (_as_json(kept),), uuid=entry.uuid, time=time, is_meta=True)
+    plain = {key for key in kept if key not in {"type", "content", "text"}}
+    said = fields.string(kept, "content") or fields.string(kept, "text")
+    inner = Words(said, is_muted=True) if said and not plain else _as_json(kept)
+    return Note(f"told to the model: {name}", (inner,), uuid=entry.uuid, time=time, is_meta=True)
 
 
 def _file(kept: Mapping[str, object], path: str) -> Part:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from clew.format.blocks import Document, Text, block, blocks
 from clew.format.fields import as_items
-from clew.session.prompts import read
+from clew.session.prompts import Prompt, read
 from clew.view import parts
 from clew.view.pictures import picture
 from clew.view.texts import one_line
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from clew.format.entry import Entry
     from clew.session.session import Session
 
+_TAG: Final = re.compile(r"</?[a-z][a-z_-]{0,40}(?:\s[^<>]{0,500})?>")
 _IN_WORDS: Final = frozenset({"command-name", "command-args", "bash-input", "user-memory-input"})
 """Tags whose text is among the person's words already."""
 
@@ -32,8 +34,9 @@ def prompt_part(session: Session, row: int) -> parts.Prompt:
     """Return the prompt that stands in a row."""
     entry = session.entry(row)
     said = read(entry)
+    rest = left_over(entry, said) if said.command is not None else ()
     return parts.Prompt(
-        (*words_of(said.words), *added(entry), *handed_over(entry)),
+        (*words_of(said.words), *added(entry), *rest, *handed_over(entry)),
         uuid=entry.uuid,
         time=session.table.time_of(row),
         input_kind=said.kind,
@@ -56,6 +59,19 @@ def added(entry: Entry) -> Iterator[parts.Part]:
             continue
         title = _ADDED.get(tag.name, tag.name)
         yield parts.Section(title, (parts.Text(tag.text.strip("\n"), is_muted=True),))
+
+
+def left_over(entry: Entry, said: Prompt) -> Iterator[parts.Part]:
+    """Give the words behind the tags of an entry that is taken for what its tags say."""
+    for one in blocks(entry.content):
+        if not isinstance(one, Text):
+            continue
+        rest = one.text
+        for tag in said.tags:
+            rest = rest.replace(tag.text, "", 1) if tag.text else rest
+        rest = _TAG.sub("", rest).strip()
+        if rest:
+            yield parts.Text(rest, is_muted=True)
 
 
 def handed_over(entry: Entry) -> Iterator[parts.Part]:

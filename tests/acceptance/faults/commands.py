@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
 OTHER = "feedc0de-0000-4000-8000-000000000002"
+THIRD = "3bad5eed-0000-4000-8000-000000000003"
 AGENT = "agent-abcdef0123456789a"
 LONG_AGO = 1_772_600_000
 SHORT = SESSION[:8]
@@ -105,6 +106,7 @@ COMMANDS = (
     Command("mv", ("mv", SHORT, "{base}/home"), moves=True),
     Command("rename", ("rename", SHORT, "another title")),
     Command("tag", ("tag", SHORT, "keep")),
+    Command("import", ("import", "{base}/third.clew")),
     Command("undo of a new session", ("undo",), first=(("clone", SHORT),)),
     Command(
         "undo in place",
@@ -169,6 +171,7 @@ class Place:
             self.config / "history.jsonl": _history(),
         }
         (self.base / "home").mkdir(parents=True)
+        (self.base / "third.clew").write_bytes(_third())
         for path, data in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(data)
@@ -194,6 +197,25 @@ def _other() -> bytes:
         .replace(b'"other-user"', b'"user"')
         .replace(b'"msg_', b'"msg_other_')
     )
+
+
+def _third() -> bytes:
+    """A bundle, made by no code of clew's."""
+    from tests.store.bundles import FOLDER, row, squeezed, tape
+    from tests.store.bundles import manifest as told
+    from tests.store.bundles import member as on_tape
+
+    project = f"projects/{FOLDER}"
+    session = Builder(THIRD).user("brought along").answer(text("from elsewhere")).data()
+    files = {
+        f"{project}/{THIRD}/subagents/{AGENT}.jsonl": _agent(),
+        f"{project}/{THIRD}/tool-results/r.txt": b"another long result\n" * 20,
+        f"{project}/{THIRD}.jsonl": session,
+    }
+    kinds = ("agent", "tool-result", "session")
+    rows = [row(place, data, kind=kind) for (place, data), kind in zip(files.items(), kinds, strict=True)]
+    about = json.dumps(told(session=THIRD, files=rows)).encode()
+    return squeezed(tape([on_tape(name, data) for name, data in {"manifest.json": about, **files}.items()]))
 
 
 def _history() -> bytes:

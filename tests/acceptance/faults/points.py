@@ -239,7 +239,8 @@ class Lab:
         for entry in entries:
             if entry["state"] not in {"done", "undone", "rolled-back"}:
                 raise WrongError(f"the journal has {entry['state']}")
-        left = [name for name in read(self.place.state) if is_hidden(name)]
+        kept = read(self.place.state)
+        left = [name for name in kept if is_hidden(name) or re.match(r"incoming/.", name)]
         if left:
             raise WrongError(f"left in the journal: {left}")
 

@@ -163,7 +163,17 @@ class _Taker:
                 self._put(target, self._find(source), instead_of=source)
             case "unlink" | "unlinkat" | "rmdir":
                 self._put(call.paths[0], None)
-            case "fchmod" | "fchmodat" | "chmod" | "fchown" | "chown" | "lchown" | "flock" | "fcntl":
+            case (
+                "utimensat"
+                | "fchmod"
+                | "fchmodat"
+                | "chmod"
+                | "fchown"
+                | "chown"
+                | "lchown"
+                | "flock"
+                | "fcntl"
+            ):
                 pass  # neither what is in a file nor its name
             case name:
                 raise AssertionError(f"it is not known what {name} does to a file")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # By the first argument these work on an open file, the others on names.
 BY_DESCRIPTOR = frozenset(
     (
-        *("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "fchmod", "fchown"),
+        *("write", "pwrite64", "fsync", "fdatasync", "ftruncate", "fchmod", "fchown", "utimensat"),
         *("close", "flock", "fcntl", "lseek"),
     )
 )

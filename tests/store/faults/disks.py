@@ -64,6 +64,10 @@ class CountingDisk(Disk):
             raise
         super().write(descriptor, data)
 
+    def set_time(self, descriptor: int, mtime_ns: int) -> None:
+        self.met("set_time", "")
+        super().set_time(descriptor, mtime_ns)
+
     def sync(self, descriptor: int) -> None:  # noqa: ARG002  # it does not wait
         self.met("sync", "")
 

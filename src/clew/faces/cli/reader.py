@@ -36,6 +36,9 @@ DIFF: Final = 16
 """Lines of a change that are shown; a longer one begins."""
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_DEEPEST: Final = 80
+"""Cells of margin from which sub-agents of sub-agents are only named; nobody reads the rest."""
+
 _NAME: Final = 6
 _LONG_CALL_MS: Final = 1000
 _MARKS: Final[dict[parts.State, Span]] = {
@@ -239,8 +242,11 @@ class Reader:
             start = "$ " if head.startswith(("/", "!")) else "" if head.startswith("#") else "· "
             self._print(Span(self._cut(f"{start}{head}", 0), ("dim",)))
         for part in note.parts:
-            if not isinstance(part, parts.Section) or self._choice.full:
+            if self._choice.full:
                 self._folded([*drawing.rows_of(part, self._less(4))], "    ", most=TAIL, look=("dim",))
+                self._picture(part)
+            elif not isinstance(part, parts.Section):
+                self._folded(self._short([part]), "    ", most=TAIL, look=("dim",))
                 self._picture(part)
         if note.parts or not head.startswith(("/", "!")):  # what a command printed may stand below it
             self.gap()
@@ -336,10 +342,7 @@ class Reader:
     def _glance(self, call: parts.Call) -> None:
         """Write as much of a call as is worth reading unasked: how it failed, a change, what is to do."""
         if call.state in {"failed", "refused"}:
-            rows = [row for part in call.result for row in drawing.rows_of(part, None)]
-            room = self._less(4)
-            shown = rows if room is None else [cut(row, room) for row in rows]
-            self._folded(shown, "    ", most=TAIL, tail=True)
+            self._folded(self._short(call.result), "    ", most=TAIL, tail=True)
             return
         for part in (*call.given, *call.result):
             if isinstance(part, parts.Todos):
@@ -349,6 +352,12 @@ class Reader:
                 self._folded([*diff_rows(near, self._less(4), whole=False)], "    ", most=DIFF)
             elif isinstance(part, parts.Image):
                 self._picture(part)
+
+    def _short(self, inner: Iterable[parts.Part]) -> list[Row]:
+        """Return the lines of some parts, each on one row, cut where it is wide."""
+        rows = [row for part in inner for row in drawing.rows_of(part, None)]
+        room = self._less(4)
+        return rows if room is None else [cut(row, room) for row in rows]
 
     def _folded(
         self,
@@ -378,7 +387,7 @@ class Reader:
 
     def _agent(self, agent: parts.Agent) -> None:
         self._print(*agent_line(agent, room=self._room))
-        if not self._choice.agents or self._timeline is None:
+        if not self._choice.agents or self._timeline is None or len(self._margin) >= _DEEPEST:
             return
         inner = self._timeline.agent(agent.agent_id)
         if inner is None:

@@ -20,6 +20,7 @@ COMMANDS: Final = (
     Command("show", "Read", "read a session in the terminal"),
     Command("watch", "Read", "follow sessions as they are written"),
     Command("tree", "Read", "branches, compactions and sub-agents of a session"),
+    Command("diff", "Read", "two sessions, or two branches of one, side by side"),
     Command("context", "Read", "exactly what the model will be sent when a session is resumed"),
     Command("stats", "Understand", "what a session, or every session, is made of"),
     Command("usage", "Understand", "tokens and money, by day, model, project and more"),
@@ -43,6 +44,7 @@ COMMANDS: Final = (
     Command("journal", "Edit", "the edits that were made, and what is kept to take them back"),
     Command("archive", "Keep", "whole copies outside the client's folder, which deletes after 30 days"),
     Command("export", "Keep", "sessions in other formats: a page, Markdown, JSON, training data, Parquet"),
+    Command("import", "Keep", "a session out of a bundle, on whatever machine that was made"),
     Command("hook", "Trace", "have the client tell clew of every turn as it ends"),
     Command("statusline", "Trace", "one line for the bottom of the client"),
     Command("trace", "Trace", "sessions as traces in Langfuse, Phoenix or any OpenTelemetry collector"),
@@ -57,4 +59,7 @@ COMMANDS: Final = (
 
 def module_of(name: str) -> str:
     """Return the module that holds a command."""
-    return f"clew.faces.cli.commands.{name.replace('-', '_')}"
+    module = (
+        f"{name}_" if name == "import" else name.replace("-", "_")
+    )  # no module can be called by that word
+    return f"clew.faces.cli.commands.{module}"

@@ -1,9 +1,9 @@
 """The one gate between session text and the terminal, and everything that is written there.
 
 What a session says is untrusted: it holds web pages, tool output and escape sequences. So nothing is
-written but through `Screen`, and `Screen` passes every text through `view.plain`. The only escape sequences
-that ever leave are our own colours, and the frame of a picture where one was asked for. How wide a text is
-and where it is cut is `clew.faces.cli.cells`.
+written but through `Screen`, and `Screen` passes every text through `view.plain`. The only escape
+sequences that ever leave are our own colours, and the frame of a picture where one was asked for. How wide a
+text is and where it is cut is told in `cells`.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ def _outcome(asked: Asked) -> str:
     found = asked.structured
     if not asked.is_done or not isinstance(found, results.Glob):
         said = asked.said.strip()
-        return "0 files" if asked.is_done and said == "No files found" else plainly.outcome(asked)
+        if not asked.is_done or not said or said.startswith("<"):
+            return plainly.outcome(asked)
+        return words.count(0 if said == "No files found" else said.count("\n") + 1, "file")
     number = len(found.filenames) if found.num_files is None else found.num_files
     return words.count(number, "file") + (" and more" if found.truncated else "")

@@ -1,8 +1,9 @@
 """Finds the display of a tool by its name, and imports it then.
 
 Other packages add displays by entry points of the group `clew.tool_displays`: the name is the tool's (or
-`mcp__server__*` for all tools of one MCP server), the object a function from `Asked` to `Shown`. One that
-fails is passed over: a tool can always be shown plainly.
+`mcp__server__*` for all tools of one MCP server), the object a function from `Asked` to `Shown`. They are
+looked for when a tool is met that clew does not know itself. One that fails is passed over: a tool can always
+be shown plainly.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 GROUP: Final = "clew.tool_displays"
 
-_MODULES: Final[Mapping[str, str]] = {
+TOOLS: Final[Mapping[str, str]] = {
     "Agent": "agent",
     "AskUserQuestion": "ask_user_question",
     "Bash": "bash",
@@ -49,7 +50,7 @@ _MODULES: Final[Mapping[str, str]] = {
     "web_fetch": "web_fetch",
     "web_search": "web_search",
 }
-"""The module of each tool clew knows, in this package; each has a function `show`."""
+"""The module of each tool that clew knows, in this package; each has a function `show`."""
 
 _MCP: Final = "mcp__"
 
@@ -69,16 +70,15 @@ def shown(asked: Asked) -> Shown:
 def display_of(name: str) -> Display:
     """Return the display of a tool."""
     # Not cached by name: a hostile file may name a new tool in each call.
+    module = TOOLS.get(name)
+    if module is not None:
+        return _own(module)
     found = _others().get(name)
-    if found is None and name.startswith(_MCP):
-        server = name.split("__")[1]
-        found = _others().get(f"{_MCP}{server}__*")
-        if found is None:
-            return _own("mcp")
-    if found is not None:
-        return _loaded(found)
-    module = _MODULES.get(name)
-    return plainly if module is None else _own(module)
+    if not name.startswith(_MCP):
+        return plainly if found is None else _loaded(found)
+    if found is None:
+        found = _others().get(f"{_MCP}{name.split('__')[1]}__*")
+    return _own("mcp") if found is None else _loaded(found)
 
 
 @cache

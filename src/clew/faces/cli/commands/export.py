@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from clew.actions.chosen_sessions import ChosenSessions
     from clew.actions.exporting import Wish
     from clew.actions.exporting_folder import Folder
-    from clew.export.registry import Elsewhere
     from clew.store.files import SessionFile
 
 FOLDER: Final = "clew-export"
@@ -115,7 +114,19 @@ def command(
                     "the tables cannot be redacted", hint="clew redact S makes a session without secrets"
                 )
             return _tables(common, chosen, output, force=force)
-        return _bundle(common, chosen, elsewhere, output, wants_redaction, force=force)
+        from clew.faces.cli.export_bundles import export_bundles
+
+        is_redacted = elsewhere.redacts if wants_redaction is None else wants_redaction
+        if patterns and not is_redacted:
+            raise UsageError(
+                "--pattern says what is a secret, and --no-redact leaves it in", hint="give one of them"
+            )
+        files = _files(common, chosen)
+        is_one = len(sessions) == 1
+        where = output if is_one else output or FOLDER
+        return export_bundles(
+            common, chosen, files, where, is_one=is_one, redact=is_redacted, patterns=patterns, force=force
+        )
     assert exporter is not None
     if common.is_data and output == "-":
         raise UsageError("--json tells of files, and -o - writes none", hint="give one of them")
@@ -233,7 +244,7 @@ def _one_out(common: Shared, name: str, wish: Wish) -> int:
 
 def _told(wish: Wish, size: int, redacted: int) -> str:
     if wish.key is None:
-        secrets = "secrets are in it as they were: --redact takes them out"
+        secrets = "secrets, if there are any, are still in it: --redact takes them out"
     else:
         secrets = (
             f"{words.count(redacted, 'secret')} taken out" if redacted else "no secrets were found in it"
@@ -310,7 +321,7 @@ def _show(common: Shared, wish: Wish, done: Folder) -> None:
         screen.note(span("failed: ", "red"), f"{len(done.failed) - most:,} more; -v lists them")
 
 
-# The tables, bundles and the list of formats ------------------------------------------------------------
+# The tables, and the list of formats ------------------------------------------------------------
 
 
 def _tables(common: Shared, chosen: ChosenSessions, output: str | None, *, force: bool) -> int:
@@ -349,33 +360,6 @@ def _tables(common: Shared, chosen: ChosenSessions, output: str | None, *, force
         common.screen.note(span("note: ", "yellow"), note)
     tell_skipped(common.screen, done.skipped, verbose=common.is_verbose)
     return DAMAGED if done.skipped else 0
-
-
-def _bundle(
-    common: Shared,
-    chosen: ChosenSessions,
-    format_: Elsewhere,
-    output: str | None,
-    wants_redaction: bool | None,
-    *,
-    force: bool,
-) -> int:
-    """Hand over to the packer, which is another part."""
-    import importlib
-
-    from clew.errors import UsageError
-
-    try:
-        module = importlib.import_module("clew.actions.bundling")
-    except ImportError:
-        raise UsageError(
-            "this clew cannot make bundles", hint="clew archive add keeps whole copies"
-        ) from None
-    is_redacted = format_.redacts if wants_redaction is None else wants_redaction
-    found: int = module.export_bundles(
-        common, _files(common, chosen), output, redact=is_redacted, force=force
-    )
-    return found
 
 
 def _list(common: Shared) -> int:
