@@ -70,9 +70,10 @@ function word(run: Run): ComponentChildren {
 }
 
 export function Changes({ added, removed }: { added: number; removed: number }) {
+  if (added === 0 && removed === 0) return null;
   return (
     <span class="changes">
-      {added > 0 || removed === 0 ? <span class="plus">+{count(added)}</span> : null}{" "}
+      {added > 0 ? <span class="plus">+{count(added)}</span> : null}{" "}
       {removed > 0 ? <span class="minus">−{count(removed)}</span> : null}
     </span>
   );

@@ -99,6 +99,7 @@ interface TurnTableOptions {
 }
 
 export function TurnTable({ heads, isAll, showAll }: TurnTableOptions) {
+  if (heads.length === 0) return null;
   const shown = isAll || heads.length <= FIRST + 3 ? heads : heads.slice(0, FIRST);
   const failed = heads.some((head) => head.work.failed);
   return (

@@ -4,7 +4,7 @@ import { Component } from "preact";
 import { Icon } from "./icons";
 
 const KEYS: [string, string][] = [
-  ["/", "search in the whole session"],
+  ["/  Ctrl F", "search in the whole session"],
   ["n  N", "next, previous hit"],
   ["j  k", "next, previous item"],
   ["J  K", "next, previous prompt"],

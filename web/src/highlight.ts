@@ -43,7 +43,7 @@ function isSupported(): boolean {
 }
 
 /** Mark all matches of a word in the drawn items that have any, and bring the current one onto the screen. */
-export function highlight(root: Element, word: string, has: (key: string) => boolean, current: Hit | null, isNew: boolean): void {
+export function highlight(root: Element, word: string, has: (key: string) => boolean, hit: Hit | null, isNew: boolean): void {
   if (!isSupported()) return;
   CSS.highlights.delete("hit");
   CSS.highlights.delete("hit-now");
@@ -56,9 +56,11 @@ export function highlight(root: Element, word: string, has: (key: string) => boo
     const ranges = rangesIn(item, word);
     n += ranges.length;
     for (const range of ranges) all.add(range);
-    if (current?.key === key && ranges.length > 0) {
-      const now = ranges[Math.min(current.nth, ranges.length - 1)] as Range;
-      CSS.highlights.set("hit-now", new Highlight(now));
+    if (hit?.key === key && ranges.length > 0) {
+      const now = ranges[Math.min(hit.nth, ranges.length - 1)] as Range;
+      const current = new Highlight(now);
+      current.priority = 1;
+      CSS.highlights.set("hit-now", current);
       if (isNew) bring(now);
     }
   }

@@ -7,6 +7,7 @@ export interface KeyActs {
   reader: Reader;
   areOn(): boolean;
   openSearch(): void;
+  isSearching(): boolean;
   stepSearch(by: 1 | -1): void;
   help(): void;
   say(text: string): void;
@@ -22,6 +23,13 @@ export function listen(acts: KeyActs): void {
   addEventListener("keydown", (event) => {
     if (event.key === "Escape") {
       acts.close();
+      return;
+    }
+    // The first press finds in all of the session, the second is the browser's own.
+    if (event.key === "f" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey) {
+      if (acts.isSearching()) return;
+      event.preventDefault();
+      acts.openSearch();
       return;
     }
     if (isTyping(event.target) || event.ctrlKey || event.metaKey || event.altKey || !acts.areOn()) return;

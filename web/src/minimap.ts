@@ -57,8 +57,9 @@ export class Minimap {
 
   private draw(): void {
     const room = this.element.parentElement?.clientHeight ?? 0;
-    if (room === 0) return;
     const { slots } = this.reader.list;
+    this.element.hidden = slots.length === 0;
+    if (room === 0 || slots.length === 0) return;
     const total = slots.reduce((sum, slot) => sum + slot.height, 0) || 1;
     // A short session is a short picture: a twelfth of its height, as far as there is room.
     const height = Math.min(room - 24, Math.max(24, Math.round(total / 12)));
@@ -103,7 +104,7 @@ export class Minimap {
     paint.fillStyle = colour("--err");
     for (const at of failed) paint.fillRect(2, at, WIDTH - 4, 2);
     paint.fillStyle = colour("--accent");
-    for (const at of found) paint.fillRect(0, at, WIDTH, 2);
+    for (const at of found) paint.fillRect(WIDTH - 5, at, 5, 1.5);
     this.follow();
   }
 }

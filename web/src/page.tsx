@@ -88,6 +88,7 @@ class Frame extends Component<FrameOptions, FrameState> {
       reader: this.reader,
       areOn: () => this.state.areKeysOn,
       openSearch: () => this.openSearch(true),
+      isSearching: () => this.state.isSearching,
       stepSearch: (by) => (this.search.isActive ? this.search.step(by) : this.openSearch(true)),
       help: () => this.setState({ isHelping: true }),
       say: (text) => this.say(text),
