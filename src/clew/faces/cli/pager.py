@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Final
@@ -25,17 +24,15 @@ TURNS: Final = r"^[^ 0-9A-Za-z]+ [0-9]+ [^ 0-9A-Za-z]+ "
 
 
 def command_of(env: Mapping[str, str]) -> list[str] | None:
-    """Return the pager to run; None for none."""
+    """Return the pager to run, be it there or not; None for none."""
     asked = env.get("PAGER")
     if asked is not None:
         try:
             words = shlex.split(asked)
         except ValueError:
             return None
-        if not words or words[0] == "cat":
-            return None
-        return words if shutil.which(words[0]) else None
-    return ["less"] if shutil.which("less") else None
+        return None if not words or words[0] == "cat" else words
+    return ["less"]
 
 
 def arguments(
