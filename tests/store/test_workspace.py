@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
 from typing import TYPE_CHECKING
@@ -167,3 +168,82 @@ def test_without_git_it_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(GitError, match="git is needed"), repository(str(tmp_path / "repo")):
         pass
     assert not (tmp_path / "repo").exists()
+
+
+def test_a_file_is_read_whole_unless_it_is_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a").write_bytes(b"four")
+    assert workspace.read(str(tmp_path / "a")) == b"four"
+    monkeypatch.setattr(workspace, "MOST", 3)
+    with pytest.raises(ClewError, match="more than"):
+        workspace.read(str(tmp_path / "a"))
+
+
+def test_a_name_no_file_can_have_is_told(tmp_path: Path) -> None:
+    with pytest.raises(ClewError):
+        workspace.write(str(tmp_path / ("x" * 300)), b"x")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_file_that_comes_up_meanwhile_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a").write_bytes(b"mine")
+
+    def nothing(path: str) -> None:
+        assert path == str(tmp_path / "a")
+
+    monkeypatch.setattr(workspace, "_look", nothing)
+    with pytest.raises(RefusedError, match="there already"):
+        workspace.write(str(tmp_path / "a"), b"x")
+    assert (tmp_path / "a").read_bytes() == b"mine"
+
+
+def test_a_file_that_cannot_be_put_in_its_place_leaves_the_old_one(tmp_path: Path) -> None:
+    class Stubborn(Disk):
+        def replace(self, source: str, target: str) -> None:  # noqa: ARG002
+            raise OSError(1, "Operation not permitted")
+
+    (tmp_path / "a").write_bytes(b"mine")
+    with pytest.raises(NotWrittenError, match="not permitted"):
+        workspace.write(str(tmp_path / "a"), b"x", force=True, disk=Stubborn())
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    assert (tmp_path / "a").read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize(
+    ("verb", "does", "message"),
+    [
+        ("init", "echo first >&2; echo no room >&2; exit 3", "git init failed: no room"),
+        ("fast-import", "echo broken >&2; exit 3", "git"),
+        ("fast-import", "cat > /dev/null; exit 3", "it did not say why"),
+        ("reset", "exit 1", "git reset failed"),
+    ],
+)
+def test_a_git_that_fails_is_told_with_its_last_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str, does: str, message: str
+) -> None:
+    real = shutil.which("git")
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    program = folder / "git"
+    program.write_text(
+        f'#!/bin/sh\nfor word; do [ "$word" = {verb} ] && {{ {does}; }}; done\nexec {real} "$@"\n'
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    with pytest.raises(GitError, match=message):
+        _write_much(str(tmp_path / "repo"))
+
+
+def _write_much(folder: str) -> None:
+    """Write more than a pipe holds."""
+    with repository(folder) as made:
+        for number in range(40):
+            made.add(Commit("x", number, {"a": bytes(1 << 14)}))
+
+
+def test_an_empty_history_is_a_repository_without_files(tmp_path: Path) -> None:
+    with repository(str(tmp_path / "repo")) as made:
+        pass
+    assert made.commits == 0
+    assert [path.name for path in (tmp_path / "repo").iterdir()] == [".git"]
