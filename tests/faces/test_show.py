@@ -214,7 +214,7 @@ It needs oil.
 
 Done.
 
-2 turns · prices of DATE
+2 turns · 2 calls (1 failed) · <$0.01 · prices of DATE
 """
 
 

@@ -6,6 +6,7 @@ import { Icon } from "./icons";
 import type { Search } from "./search";
 import { count, money, plural } from "./text";
 import { Isolated } from "./visible";
+import { wholeCalls, wholeCost } from "./whole";
 
 export type Theme = "auto" | "light" | "dark";
 
@@ -35,6 +36,8 @@ export const LEVELS: [Level, string, string][] = [
 export function Bar(options: BarOptions) {
   const { facts, level, theme, turn, turns } = options;
   const { head } = facts;
+  const cost = wholeCost(head);
+  const [, failed] = wholeCalls(head);
   return (
     <header class={options.isSearching ? "bar is-searching" : "bar"}>
       <div class="barrow">
@@ -42,8 +45,8 @@ export function Bar(options: BarOptions) {
           <a class="bartitle" href="#top"><Isolated text={head.title || "Untitled session"} /></a>
           <div class="barfacts">
             {head.project && <span class="barproject"><Isolated text={lastName(head.project)} />{head.branch && <> · <Isolated text={head.branch} /></>}</span>}
-            {head.work.cost_usd ? <span class="barcost">{money(head.work.cost_usd)}</span> : null}
-            {head.work.failed ? <span class="err"><Icon name="failed" />{count(head.work.failed)} failed</span> : null}
+            {cost ? <span class="barcost">{money(cost)}</span> : null}
+            {failed ? <span class="err"><Icon name="failed" />{count(failed)} failed</span> : null}
             {head.damaged ? <span class="warn"><Icon name="warning" />{plural(head.damaged, "damaged piece")}</span> : null}
             {!options.isComplete && <span>loading …</span>}
           </div>

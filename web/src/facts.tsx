@@ -5,6 +5,7 @@ import type { PageFacts } from "./data";
 import { Icon } from "./icons";
 import type { TurnHead } from "./parts";
 import { bytes, count, money, moment, plural, span, tokens, zone } from "./text";
+import { wholeCalls, wholeCost } from "./whole";
 import { Isolated, visible } from "./visible";
 
 const FIRST = 12;
@@ -39,27 +40,36 @@ function List({ items }: { items: string[] }) {
 
 function WorkSummary({ facts: { head } }: { facts: PageFacts }) {
   const { work } = head;
+  const [calls, failed] = wholeCalls(head);
+  const inside = head.inside_calls ?? 0;
+  const outside = (head.agents_work?.calls ?? 0) - inside;
+  const outsideFailed = (head.agents_work?.failed ?? 0) - (head.inside_failed ?? 0);
   return (
     <>
-      {plural(head.turns, "turn")}, {plural(work.calls ?? 0, "call")}
-      {work.failed ? <span class="err">, {count(work.failed)} failed</span> : null}
+      {plural(head.turns, "turn")}, {plural(calls, "call")}
+      {failed ? <span class="err">, {count(failed)} failed</span> : null}
+      {inside ? <>, {count(inside)} of them by {plural(head.agents ?? 0, "sub-agent")}</> : null}
+      {outside ? <>, {count(outside)} more by {plural(head.agents ?? 0, "sub-agent")}</> : null}
+      {outsideFailed ? <span class="err"> ({count(outsideFailed)} failed)</span> : null}
       {work.files ? <>, {plural(work.files, "file")} changed <span class="nobreak">(+{count(work.added ?? 0)} −{count(work.removed ?? 0)})</span></> : null}
-      {head.agents ? <>, {plural(head.agents, "sub-agent")}</> : null}
+      {head.agents && !inside && !outside ? <>, {plural(head.agents, "sub-agent")}</> : null}
       {head.compactions ? <>, {plural(head.compactions, "compaction")}</> : null}
     </>
   );
 }
 
 function Cost({ facts: { head } }: { facts: PageFacts }) {
-  const { work } = head;
+  const cost = wholeCost(head);
+  const used = (head.work.total_tokens ?? 0) + (head.agents_work?.total_tokens ?? 0);
+  const share = head.agents_work?.cost_usd;
   const unpriced = head.unpriced ?? [];
   const notes: ComponentChildren[] = [];
   if (head.prices) notes.push(<>prices of {visible(head.prices)}</>);
   if (unpriced.length > 0) notes.push(<>no price known for <List items={unpriced} /></>);
-  if (head.agents) notes.push("sub-agents not counted");
   return (
     <>
-      {money(work.cost_usd)}{work.total_tokens ? `, ${tokens(work.total_tokens)} tokens` : ""}
+      {money(cost)}{share ? `, ${money(share)} of it by ${plural(head.agents ?? 0, "sub-agent")}` : ""}
+      {used ? `, ${tokens(used)} tokens` : ""}
       {notes.map((note) => <span class="faint"> · {note}</span>)}
     </>
   );

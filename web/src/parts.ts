@@ -209,6 +209,9 @@ export interface Head {
   versions?: string[];
   session_ids?: string[];
   agents?: number;
+  agents_work?: Work;
+  inside_calls?: number;
+  inside_failed?: number;
   damaged?: number;
   compactions?: number;
   branches?: number;

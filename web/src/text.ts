@@ -42,7 +42,7 @@ export function span(ms: number): string {
 export function money(usd: number | null | undefined): string {
   if (usd === null) return "–";
   const value = usd ?? 0;
-  if (value > 0 && value < 0.005) return "<$0.01";
+  if (value > 0 && value < 0.01) return "<$0.01";
   return `$${value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
 }
 

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { parseKey, parseMarks } from "../src/chunks";
 import { bytes, firstSentence, lineCount, money, safeAddress, span, tokens } from "../src/text";
 import { visible, visibleText } from "../src/visible";
+import { wholeCalls, wholeCost } from "../src/whole";
 import { compare } from "../src/words";
 
 test("figures are short and say their unit", () => {
@@ -12,7 +13,22 @@ test("figures are short and say their unit", () => {
 });
 
 test("an unknown price is a dash and a small one is not nothing", () => {
-  assert.deepEqual([null, undefined, 0, 0.001, 1234.5].map(money), ["–", "$0.00", "$0.00", "<$0.01", "$1,234.50"]);
+  assert.deepEqual([null, undefined, 0, 0.001, 0.0099, 0.01, 1234.5].map(money), ["–", "$0.00", "$0.00", "<$0.01", "<$0.01", "$0.01", "$1,234.50"]);
+});
+
+test("a session costs what its sub-agents cost too, as far as prices are known", () => {
+  const head = (own: number | null | undefined, theirs: number | null | undefined) => wholeCost({
+    session: "", title: "", turns: 0, work: own === undefined ? {} : { cost_usd: own },
+    ...(theirs === undefined ? {} : { agents: 1, agents_work: { cost_usd: theirs } }),
+  });
+  assert.deepEqual([head(1, undefined), head(1, 2), head(undefined, 2), head(1, null), head(null, 2)], [1, 3, 2, 1, 2]);
+  assert.deepEqual([head(null, undefined), head(null, null), head(undefined, null), head(undefined, undefined)], [null, null, null, 0]);
+});
+
+test("calls that sub-agents made in the session's own file are the session's", () => {
+  const work = { calls: 5, failed: 1 };
+  assert.deepEqual(wholeCalls({ session: "", title: "", turns: 0, work, inside_calls: 2, inside_failed: 1 }), [7, 2]);
+  assert.deepEqual(wholeCalls({ session: "", title: "", turns: 0, work: {}, agents_work: { calls: 3 } }), [0, 0]);
 });
 
 test("only http, https and mailto can be opened", () => {

@@ -70,6 +70,7 @@ def story_of(
 ) -> Story:
     """Return a session that was opened as a story; without secrets if there is a `cleaning`."""
     found: Mapping[str, int] = {}
+    counted = None if chosen.with_agents else sub_agents(opened)
     if cleaning is None:
         agents = sub_agents(opened) if chosen.with_agents else ()
     else:
@@ -85,7 +86,7 @@ def story_of(
     cuts = tuple(turn for _, turn in reading.asked())
     is_part = len(cuts) < len(reading.turns)
     shown = _started_in(reading, agents) if is_part else agents
-    timeline = timeline_of(reading, agents)
+    timeline = timeline_of(reading, agents, counted=counted)
     heads = timeline.heads()
     wanted = reading.wanted
     return Story(

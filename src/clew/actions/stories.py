@@ -8,6 +8,7 @@ import clew
 from clew.actions.reading import ends, open_reading, read_turns, sub_agents
 from clew.errors import ChangedOnDiskError, ClewError
 from clew.export.story import Story
+from clew.view.agents import Agents
 from clew.view.parts import Notice
 from clew.view.timeline import Timeline, TurnView, Ways
 
@@ -21,9 +22,15 @@ if TYPE_CHECKING:
     from clew.view.parts import Flow
 
 
-def timeline_of(reading: Reading, agents: Sequence[Agent] = ()) -> Timeline:
-    """Return what was read as a timeline."""
+def timeline_of(
+    reading: Reading, agents: Sequence[Agent] = (), *, counted: Sequence[Agent] | None = None
+) -> Timeline:
+    """Return what was read as a timeline; `counted` are the sub-agents, where those are not to be shown.
+
+    The head of the whole history tells what all of them did, that of one way only what its calls started.
+    """
     session = reading.session
+    calls = {call.id for turn in reading.turns for call in turn.calls} if not reading.is_whole else set()
 
     def branches() -> int:
         return 1 + len(ends(session, reading.graph, reading.active)[1])
@@ -36,6 +43,8 @@ def timeline_of(reading: Reading, agents: Sequence[Agent] = ()) -> Timeline:
         damage=reading.damage,
         ways=Ways(reading.goes_back_to, lambda place: reading.is_off(reading.turns[place]), branches),
         is_live=reading.opened.is_being_written,
+        counted=None if counted is None else Agents(session, counted),
+        is_counted=lambda agent: reading.is_whole or agent.started_by in calls,
     )
 
 
@@ -56,7 +65,7 @@ def open_story(
     secrets. Its source must be clean as well, as bytes that are no records are shown from there. `redacted`
     counts what was taken out; it may fill while the story is read.
     """
-    opened = open_reading(roots, name, with_agents=with_agents)
+    opened = open_reading(roots, name)
     return story_of(
         opened, at=at, branch=branch, with_agents=with_agents, session_of=session_of, redacted=redacted,
         assets=assets,
@@ -77,8 +86,9 @@ def story_of(
     if session_of is not None:
         opened.session = session_of(opened.session)
     reading = read_turns(opened, at=at, branch=branch)
-    agents = sub_agents(opened, session_of=session_of) if with_agents else ()
-    timeline = timeline_of(reading, agents)
+    counted = sub_agents(opened, session_of=session_of)
+    agents = counted if with_agents else ()
+    timeline = timeline_of(reading, agents, counted=None if with_agents else counted)
     return Story(
         opened.session,
         timeline.head(),

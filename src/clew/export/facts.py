@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from clew.view import words
+from clew.view import whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,13 +28,13 @@ def facts(story: Story) -> Iterator[tuple[str, str]]:
         yield "Model", ", ".join(head.models)
     if head.versions:
         yield "Client", ", ".join(head.versions)
-    told = [words.count(head.turns, "turn"), *work(head.work)]
-    if head.agents:
+    told = [words.count(head.turns, "turn"), *whole.calls_words(head), *_changes(head.work)]
+    if head.agents and not head.agents_work.calls:
         told.append(words.count(head.agents, "sub-agent"))
     yield "Work", " · ".join(told)
     yield (
         "Tokens",
-        f"{words.tokens(head.work.total_tokens)}, {words.money(head.work.cost_usd)}"
+        f"{words.tokens(whole.tokens(head))}, {whole.cost_words(head)}"
         + (f" (without {', '.join(head.unpriced)}: no price is known)" if head.unpriced else ""),
     )
     if len(story.heads) < head.turns and story.heads:
@@ -63,6 +63,10 @@ def work(done: Work) -> Iterator[str]:
     """Say what was done."""
     if done.calls:
         yield words.count(done.calls, "call") + (f" ({done.failed:,} failed)" if done.failed else "")
+    yield from _changes(done)
+
+
+def _changes(done: Work) -> Iterator[str]:
     if done.files:
         yield f"{words.count(done.files, 'file')} changed (+{done.added:,} −{done.removed:,})"
     if done.duration_ms is not None:

@@ -12,6 +12,7 @@ from clew.export import html_plain as plain
 from clew.export.html import opening
 from clew.export.html_gate import text
 from clew.export.html_index_assets import SCRIPT, STYLE
+from clew.view import whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -44,9 +45,13 @@ def write_index(sessions: Sequence[Listed], /, *, version: str) -> Iterator[byte
 
 def totals(sessions: Sequence[Listed]) -> str:
     """Return what all sessions come to, and what is not in it."""
-    works = [listed.head.work for listed in sessions]
-    failed = sum(work.failed for work in works)
-    known = [work.cost_usd for work in works if work.cost_usd is not None]
+    heads = [listed.head for listed in sessions]
+    failed = sum(map(whole.failed, heads))
+    costs = list(map(whole.cost, heads))
+    known = [cost for cost in costs if cost is not None]
+    shares = sum(head.agents_work.cost_usd or 0.0 for head in heads)
+    theirs = f", {words.money(shares)} of it by sub-agents" if shares else ""
+    outside = sum(map(whole.outside_calls, heads))
     agents = sum(listed.head.agents for listed in sessions)
     damaged = sum(1 for listed in sessions if listed.head.damaged)
     gone = sum(1 for listed in sessions if listed.is_gone)
@@ -56,10 +61,11 @@ def totals(sessions: Sequence[Listed]) -> str:
         plain.counted(len(sessions), "session")
         + (f" + {plain.counted(agents, 'sub-agent')}" if agents else ""),
         plain.counted(sum(listed.head.turns for listed in sessions), "turn"),
-        plain.counted(sum(work.calls for work in works), "call") + (f", {failed:,} failed" if failed else ""),
-        f"${sum(known):,.2f}{priced}" if known else "",
-        f"{plain.counted(len(works) - len(known), 'session')} without a price"
-        if len(known) < len(works)
+        plain.counted(sum(map(whole.calls, heads)), "call") + (f", {failed:,} failed" if failed else ""),
+        f"{outside:,} more by sub-agents" if outside else "",
+        f"{words.money(sum(known))}{theirs}{priced}" if known else "",
+        f"{plain.counted(len(costs) - len(known), 'session')} without a price"
+        if len(known) < len(costs)
         else "",
         f"{damaged:,} damaged" if damaged else "",
         f"{gone:,} no longer in the store" if gone else "",
@@ -68,7 +74,7 @@ def totals(sessions: Sequence[Listed]) -> str:
 
 
 def _row(listed: Listed) -> str:
-    head, work = listed.head, listed.head.work
+    head, wrong = listed.head, whole.failed(listed.head)
     chips = [
         f"! {plain.counted(head.damaged, 'damaged piece')}" if head.damaged else "",
         "no longer in the store" if listed.is_gone else "",
@@ -77,8 +83,9 @@ def _row(listed: Listed) -> str:
     below = " · ".join(
         one for one in (head.project, head.branch, plain.when(head.started), *head.models) if one
     )
-    failed = f'<span class="err">✗ {work.failed:,} failed</span>' if work.failed else "<span></span>"
-    cost = "–" if work.cost_usd is None else f"${work.cost_usd:,.2f}"
+    failed = f'<span class="err">✗ {wrong:,} failed</span>' if wrong else "<span></span>"
+    calls = plain.counted(whole.calls(head), "call")
+    cost = text(words.money(whole.cost(head)))
     # A name is a path in this folder: what a browser would take for an address or a step up is spelled out.
     address = "./" + quote(listed.name.encode("utf-8", "surrogateescape"), safe="")
     return (
@@ -86,5 +93,5 @@ def _row(listed: Listed) -> str:
         f"{text(head.title or 'Untitled session')}</bdi>{marks}</span>"
         f'<span class="below">{text(below)}</span></span>'
         f'<span class="figures"><span>{plain.counted(head.turns, "turn")}</span>'
-        f"<span>{plain.counted(work.calls, 'call')}</span>{failed}<span>{cost}</span></span></a></li>\n"
+        f"<span>{calls}</span>{failed}<span>{cost}</span></span></a></li>\n"
     )

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from clew.export.html_gate import text
-from clew.view import parts
+from clew.view import parts, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ def top(head: Head, notes: Sequence[str]) -> str:
         ("Project", head.project or ""),
         ("Branch", head.branch or ""),
         ("When", when(head.started)),
-        ("Work", f"{counted(head.turns, 'turn')}, {work_line(head.work)}".rstrip(", ")),
+        ("Work", " · ".join((counted(head.turns, "turn"), *whole.calls_words(head), *_changes(head.work)))),
         ("Models", ", ".join(head.models)),
         ("Cost", cost(head)),
         *(("Note", note) for note in notes),
@@ -112,15 +112,20 @@ def work_line(work: Work) -> str:
     said = [
         counted(work.calls, "call") if work.calls else "",
         f"{work.failed:,} failed" if work.failed else "",
-        f"{counted(work.files, 'file')} +{work.added:,} −{work.removed:,}" if work.files else "",
+        *_changes(work),
         f"${work.cost_usd:,.2f}" if work.cost_usd else "",
     ]
     return " · ".join(one for one in said if one)
 
 
+def _changes(work: Work) -> Iterator[str]:
+    if work.files:
+        yield f"{counted(work.files, 'file')} +{work.added:,} −{work.removed:,}"
+
+
 def cost(head: Head) -> str:
     """Return the cost with the date of its prices, and a dash for what has no price."""
-    amount = "–" if head.work.cost_usd is None else f"${head.work.cost_usd:,.2f}"
+    amount = whole.cost_words(head)
     dated = f", prices of {head.prices}" if head.prices else ""
     unknown = f", no price known for {', '.join(head.unpriced)}" if head.unpriced else ""
     return f"{amount}{dated}{unknown}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from clew.export.json_bytes import json_pieces
 from clew.format.times import iso
+from clew.view import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +31,11 @@ def _session(one: Listed) -> dict[str, object]:
         "ended": iso(head.ended),
         "turns": head.turns,
         "models": list(head.models),
-        "cost_usd": head.work.cost_usd,
+        "tool_calls": whole.calls(head),
+        "failed_calls": whole.failed(head),
+        "cost_usd": whole.cost(head),
+        "agents": head.agents,
+        "agents_cost_usd": head.agents_work.cost_usd,
         "redacted": one.redacted if one.is_redacted else None,
         "gone": one.is_gone,
     }

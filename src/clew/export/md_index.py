@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from clew.export import md_escape as gate
 from clew.format.times import iso
-from clew.view import words
+from clew.view import whole, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ def write_index(sessions: Sequence[Listed], /, *, version: str) -> Iterator[byte
         title = gate.inline(head.title) or "(no title)"
         gone = " *(its session is gone)*" if one.is_gone else ""
         project = gate.inline(head.project or "")
-        cost = gate.inline(words.money(head.work.cost_usd))
+        cost = gate.inline(words.money(whole.cost(head)))
         yield (
             f"| {when} | [{title}]({quote(one.name)}){gone} | {project} | {head.turns:,} | {cost} |\n"
         ).encode()

@@ -1,15 +1,18 @@
-"""Sub-agents: which there are, by call and by id, and what each did."""
+"""Sub-agents: which there are, by call and by id, and what each did and all together."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from clew.errors import ClewError
 from clew.session.rounds import Rounds
 from clew.session.turns import turns
 from clew.view import parts
-from clew.view.work import agent_work
+from clew.view.work import Tally, agent_tally, agent_work, keys, work_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +22,28 @@ if TYPE_CHECKING:
     from clew.session.turns import Turn
 
 
+@dataclass(slots=True)
+class Together:
+    """What all sub-agents did."""
+
+    tally: Tally = field(default_factory=Tally)
+    inside: Tally = field(default_factory=Tally)
+    """Of it what stands in the session's own file."""
+
+    @property
+    def work(self) -> parts.Work:
+        """What they did in a few facts; the cost is that of the answers whose price is known."""
+        return replace(work_of(self.tally), cost_usd=self.tally.known_cost_usd, context_tokens=None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """What one did, and what it is known by elsewhere."""
+
+    tally: Tally
+    keys: frozenset[int]
+
+
 class Agents:
     """The sub-agents of a session to any depth."""
 
@@ -26,6 +51,7 @@ class Agents:
         self.session = session
         self.top = tuple(agents)
         self._parts: dict[str, parts.Agent] = {}
+        self._done: dict[str, _Done] = {}
 
     @cached_property
     def by_id(self) -> Mapping[str, Agent]:
@@ -67,9 +93,35 @@ class Agents:
         if found is None:
             try:
                 home, made = self.turns(agent)
-                work, count = agent_work(home, made), len(made)
+                tally = agent_tally(home, made)
+                work, count = agent_work(tally, made), len(made)
+                self._done[name] = _Done(tally, frozenset(keys(made)))
             except ClewError:
                 # Its file is gone or was cut meanwhile; the session can be read without it.
                 work, count = parts.Work(), 0
             found = self._parts[name] = parts.Agent(name, agent.type, agent.description, work, count)
+        return found
+
+    def together(self, own: Sequence[Turn], agents: Sequence[Agent]) -> Together:
+        """Add up what some sub-agents did, and those they started, each answer and each call once.
+
+        Those that stand in the session's `own` turns are the session's: a sub-agent may begin with a copy of
+        what was said.
+        """
+        found = Together()
+        waiting = list(reversed(agents))
+        seen = set(keys(own)) if waiting else set[int]()
+        while waiting:
+            agent = waiting.pop()
+            waiting += reversed(agent.children)
+            done = self._done.get(self.part(agent).agent_id)
+            if done is None:
+                continue
+            tally = done.tally
+            if not seen.isdisjoint(done.keys):
+                tally = agent_tally(*self.turns(agent), seen=seen)
+            seen |= done.keys
+            found.tally.join(tally)
+            if agent.source is None:
+                found.inside.join(tally)
         return found

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from clew.format.records import Record, scan
 from clew.session import pricing
 from clew.session.graph import BOUNDARY
 from clew.session.titles import title
-from clew.view.parts import Head, TurnHead, Work
+from clew.view.parts import TurnHead
 from clew.view.prompts import title_of
 from clew.view.texts import one_line
 from clew.view.work import models
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from clew.session.session import Session
     from clew.session.subagents import Agent
     from clew.session.turns import Turn
+    from clew.view.parts import Head, Work
 
 _MOST_NAMES: Final = 100
 """Versions and ids of sessions that are listed; a hostile file may have a new one on each line."""
@@ -72,16 +75,9 @@ def _note(names: dict[str, None], name: str | None) -> None:
 
 
 def session_head(
-    session: Session,
-    turns: Sequence[Turn],
-    work: Work,
-    *,
-    agents: Sequence[Agent] = (),
-    unpriced: Sequence[str] = (),
-    damaged: int = 0,
-    branches: int = 1,
+    session: Session, turns: Sequence[Turn], sums: Head, *, damaged: int = 0, branches: int = 1
 ) -> Head:
-    """Return a session in a few facts. It is read once for those that stand in its lines."""
+    """Return a session in a few facts; `sums` tells what was done. It is read for those in its lines."""
     table = session.table
     names = _Names()
     names.see(session)
@@ -89,11 +85,9 @@ def session_head(
     boundaries = {code for code, kind in enumerate(table.kinds) if kind == BOUNDARY}
     started = [turn.started for turn in turns if turn.started is not None]
     ended = [turn.ended for turn in turns if turn.ended is not None]
-    return Head(
-        session.name or "",
-        named.text if named else "",
-        len(turns),
-        work,
+    return replace(
+        sums,
+        title=named.text if named else "",
         project=names.project,
         branch=names.branch,
         slug=names.slug,
@@ -102,11 +96,9 @@ def session_head(
         models=models(turns),
         versions=tuple(names.versions),
         session_ids=tuple(names.session_ids),
-        agents=count_agents(agents),
         damaged=damaged,
         compactions=sum(code in boundaries for code in table.kind) if boundaries else 0,
         branches=branches,
-        unpriced=tuple(unpriced),
         prices=pricing.DATE,
         lines=max(table.number, default=0),
         bytes=session.source.size,

@@ -288,6 +288,8 @@ class Head(Struct, frozen=True, omit_defaults=True):
     title: str
     turns: int
     work: Work
+    """What was done in the session itself; its cost is that of the answers whose price is known."""
+
     project: str | None = None
     branch: str | None = None
     slug: str | None = None
@@ -297,6 +299,13 @@ class Head(Struct, frozen=True, omit_defaults=True):
     versions: tuple[str, ...] = ()
     session_ids: tuple[str, ...] = ()
     agents: int = 0
+    agents_work: Work = Work()
+    """What its sub-agents did, all together; answers that they share with the session are not in it."""
+
+    inside_calls: int = 0
+    """Of the sub-agents' calls those that stand in the session's own file, as up to 1.0.128."""
+
+    inside_failed: int = 0
     damaged: int = 0
     """How many pieces of the file could not be read."""
 

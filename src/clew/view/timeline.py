@@ -13,10 +13,10 @@ from clew.view import parts, words
 from clew.view.agents import Agents
 from clew.view.calls import Lines, call_part, earlier_calls
 from clew.view.flow import Flows
-from clew.view.heads import session_head, turn_head
-from clew.view.parts import TurnHead, Work
+from clew.view.heads import count_agents, session_head, turn_head
+from clew.view.parts import Head, TurnHead, Work
 from clew.view.placing import damage_by_turn, rows_before
-from clew.view.work import Whole, session_work, turn_work
+from clew.view.work import Tally, session_work, turn_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clew.session.calls import Call
     from clew.session.session import Session
     from clew.session.subagents import Agent
-    from clew.view.parts import Flow, Head
+    from clew.view.parts import Flow
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +69,14 @@ class Timeline:
         ways: Ways = _ONE_WAY,
         is_live: bool = False,
         known_agents: Agents | None = None,
+        counted: Agents | None = None,
+        is_counted: Callable[[Agent], bool] = lambda _agent: True,
     ) -> None:
         """`before` are the rows before the first turn, `damage` the fragments by the place of their turn.
 
         Without them both are worked out from the whole session. In a live session a call of the last turn
-        that has no result is still running.
+        that has no result is still running. `counted` are the sub-agents that the head tells of, where those
+        are not shown; `is_counted` says of each that the session started whether it is among them.
         """
         self.session = session
         self._turns = turns
@@ -85,33 +88,58 @@ class Timeline:
         self._is_live = is_live
         self._flows = Flows(session, turns, call_part=self._call)
         self._lines = Lines(session)
-        self._whole: Whole | None = None
+        self._tallies: dict[int, Tally] = {}
+        self._counted = counted or self._agents
+        self._is_counted = is_counted
 
     # In a few facts ---------------------------------------------------------------------------------
 
     def head(self) -> Head:
         """Return the session in a few facts."""
-        whole = self._worked
         return session_head(
             self.session,
             self._turns,
-            whole.total,
-            agents=self._own_agents,
-            unpriced=whole.unpriced,
+            self.sums(),
             damaged=sum(map(len, self._damage.values())),
             branches=self._ways.branches(),
         )
 
+    def sums(self) -> Head:
+        """Return of the facts those that are added up: what was done here, and what by sub-agents."""
+        front = Tally()
+        front.add(self.session, self._front)
+        tallies = (front, *map(self._tally, range(len(self._turns))))
+        work, tally = session_work(tallies, self._turns)
+        agents = [agent for agent in self._counted.top if self._is_counted(agent)]
+        together = self._counted.together((self._front, *self._turns), agents)
+        return Head(
+            self.session.name or "",
+            "",
+            len(self._turns),
+            work,
+            agents=count_agents(agents),
+            agents_work=together.work,
+            inside_calls=together.inside.calls,
+            inside_failed=together.inside.failed,
+            unpriced=tuple(sorted(tally.unpriced | together.tally.unpriced)),
+        )
+
     def heads(self) -> Sequence[TurnHead]:
         """Return all turns in a few facts each."""
-        return tuple(self._head(at, work) for at, work in enumerate(self._worked.turns))
+        return tuple(map(self.turn_head, range(len(self._turns))))
 
     def turn_head(self, place: int) -> TurnHead:
         """Return the turn in a place in a few facts."""
-        if self._whole is not None:
-            return self._head(place, self._whole.turns[place])
         before = self._turns[place - 1] if place else None
-        return self._head(place, turn_work(self.session, self._turns[place], before=before))
+        return self._head(place, turn_work(self._tally(place), self._turns[place], before=before))
+
+    def _tally(self, place: int) -> Tally:
+        """What was done in the turn in a place; it is read once for that."""
+        found = self._tallies.get(place)
+        if found is None:
+            found = self._tallies[place] = Tally()
+            found.add(self.session, self._turns[place])
+        return found
 
     def _head(self, place: int, work: Work) -> TurnHead:
         turn = self._turns[place]
@@ -126,12 +154,6 @@ class Timeline:
             yield _goes_back(back)
         if is_off:
             yield "off the active path"
-
-    @property
-    def _worked(self) -> Whole:
-        if self._whole is None:
-            self._whole = session_work(self.session, self._turns)
-        return self._whole
 
     # Turn by turn -----------------------------------------------------------------------------------
 
@@ -176,12 +198,16 @@ class Timeline:
 
     def front(self) -> Iterator[Flow]:
         """Give what stands before the first turn."""
-        rows, damage = self._before, self._damage.get(-1, ())
-        if not rows and not damage:
+        damage = self._damage.get(-1, ())
+        if not self._before and not damage:
             return iter(())
+        return self._flows.of_front(self._front, damage)
+
+    @cached_property
+    def _front(self) -> Turn:
+        rows = self._before
         found, called = messages(self.session, rows), pairs(self.session, rows).calls
-        front = Turn(0, None, None, None, rows, found, called, None, None, None, True, "incomplete")
-        return self._flows.of_front(front, damage)
+        return Turn(0, None, None, None, rows, found, called, None, None, None, True, "incomplete")
 
     def rest(self) -> Iterator[Flow]:
         """Give what belongs to no turn: the sub-agents that no call is known to have started."""

@@ -5,23 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from clew.session.spending import Spent, spent
+from msgspec.structs import replace
+
+from clew.session.ids import id_hash
+from clew.session.pricing import PICODOLLARS, Tokens, dollars
+from clew.session.spending import spent
 from clew.view.calls import Lines, asked_of
 from clew.view.changes import CHANGING, change
 from clew.view.parts import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
+    from clew.session.calls import Call
+    from clew.session.messages import Message
     from clew.session.session import Session
     from clew.session.turns import Turn
 
 
 @dataclass(slots=True)
-class _Sum:
-    """Work while it is added up."""
+class Tally:
+    """Work while it is added up; money in whole picodollars, so that its order does not matter."""
 
-    spent: Spent = field(default_factory=Spent)
+    tokens: Tokens = field(default_factory=Tokens)
+    picodollars: int = 0
+    is_priced: bool = False
+    is_unpriced: bool = False
     calls: int = 0
     failed: int = 0
     paths: set[str] = field(default_factory=set[str])
@@ -30,18 +40,27 @@ class _Sum:
     context_tokens: int | None = None
     unpriced: set[str] = field(default_factory=set[str])
 
-    def add(self, session: Session, turn: Turn) -> None:
-        """Add a turn."""
-        self.calls += len(turn.calls)
+    def add(self, session: Session, turn: Turn, *, seen: AbstractSet[int] = frozenset()) -> None:
+        """Add a turn, without the messages and calls that were `seen` elsewhere."""
         for message in turn.messages:
+            if seen and message_key(message) in seen:
+                continue
             cost = spent(session, message)
-            self.spent += cost
+            self.tokens += cost.tokens
+            if cost.cost_usd is not None:
+                self.picodollars += round(cost.cost_usd * PICODOLLARS)
+                self.is_priced |= bool(cost.tokens.total)
+            else:
+                self.is_unpriced = True
+                if message.model:
+                    self.unpriced.add(message.model)
             if cost.tokens.total:
                 self.context_tokens = cost.tokens.prompt
-            if cost.cost_usd is None and message.model:
-                self.unpriced.add(message.model)
         lines = Lines(session)
         for call in turn.calls:
+            if seen and call_key(call) in seen:
+                continue
+            self.calls += 1
             self.failed += call.is_error
             if call.name in CHANGING and call.result_row is not None and not call.is_error:
                 found = change(asked_of(lines, call))
@@ -50,85 +69,100 @@ class _Sum:
                     self.added += found.added
                     self.removed += found.removed
 
+    def join(self, other: Tally) -> None:
+        """Add what another holds, which came later."""
+        self.tokens += other.tokens
+        self.picodollars += other.picodollars
+        self.is_priced |= other.is_priced
+        self.is_unpriced |= other.is_unpriced
+        self.calls += other.calls
+        self.failed += other.failed
+        self.paths |= other.paths
+        self.added += other.added
+        self.removed += other.removed
+        self.unpriced |= other.unpriced
+        if other.context_tokens is not None:
+            self.context_tokens = other.context_tokens
 
-def turn_work(session: Session, turn: Turn, *, before: Turn | None = None) -> Work:
-    """Return what was done in a turn; `before` is the turn before it."""
-    total = _Sum()
-    total.add(session, turn)
-    return _turn(total, turn, before)
+    @property
+    def cost_usd(self) -> float | None:
+        """What all cost; None when a price is not known."""
+        return None if self.is_unpriced else dollars(self.picodollars)
+
+    @property
+    def known_cost_usd(self) -> float | None:
+        """What those with a known price cost; None when none of them has one."""
+        return None if self.is_unpriced and not self.is_priced else dollars(self.picodollars)
 
 
-def _turn(total: _Sum, turn: Turn, before: Turn | None) -> Work:
+def message_key(message: Message) -> int | None:
+    """Return what a message is known by in whatever file it stands; None when nothing tells."""
+    name = message.id or message.request_id
+    return None if name is None else id_hash(name)
+
+
+def call_key(call: Call) -> int | None:
+    """Return what a call is known by in whatever file it stands; None when nothing tells."""
+    return None if call.id is None else id_hash(call.id)
+
+
+def keys(turns: Iterable[Turn]) -> Iterator[int]:
+    """Give what the messages and calls of some turns are known by."""
+    for turn in turns:
+        for key in (*map(message_key, turn.messages), *map(call_key, turn.calls)):
+            if key is not None:
+                yield key
+
+
+def turn_work(tally: Tally, turn: Turn, *, before: Turn | None = None) -> Work:
+    """Return what was done in a turn that was added up; `before` is the turn before it."""
     waited = None
     if before is not None and before.ended is not None and turn.started is not None:
         waited = max(0, turn.started - before.ended)
-    return _work(total, turn.duration_ms, is_estimated=turn.is_estimated, waited_ms=waited)
+    work = work_of(tally, turn.duration_ms, is_estimated=turn.is_estimated)
+    return replace(work, waited_ms=waited)
 
 
-def agent_work(session: Session, turns: Sequence[Turn]) -> Work:
-    """Return what a sub-agent did, from its first line to its last."""
-    total = _Sum()
+def agent_tally(session: Session, turns: Sequence[Turn], *, seen: AbstractSet[int] = frozenset()) -> Tally:
+    """Add up what a sub-agent did."""
+    total = Tally()
     for turn in turns:
-        total.add(session, turn)
+        total.add(session, turn, seen=seen)
+    return total
+
+
+def agent_work(tally: Tally, turns: Sequence[Turn]) -> Work:
+    """Return what a sub-agent did, from its first line to its last."""
     started = [turn.started for turn in turns if turn.started is not None]
     ended = [turn.ended for turn in turns if turn.ended is not None]
-    duration = max(0, max(ended) - min(started)) if started and ended else None
-    return _work(total, duration)
+    return work_of(tally, max(0, max(ended) - min(started)) if started and ended else None)
 
 
-@dataclass(frozen=True, slots=True)
-class Whole:
-    """The work of a session, its turns each and together."""
-
-    turns: tuple[Work, ...]
-    total: Work
-    unpriced: tuple[str, ...]
-    """The models without a price."""
-
-
-def session_work(session: Session, turns: Sequence[Turn]) -> Whole:
-    """Return what was done in each turn and in all; a session took as long as its turns together."""
-    each: list[Work] = []
-    whole = _Sum()
-    for at, turn in enumerate(turns):
-        one = _Sum()
-        one.add(session, turn)
-        each.append(_turn(one, turn, turns[at - 1] if at else None))
-        _join(whole, one)
+def session_work(tallies: Iterable[Tally], turns: Sequence[Turn]) -> tuple[Work, Tally]:
+    """Return what was done in all turns; a session took as long as its turns together."""
+    whole = Tally()
+    for one in tallies:
+        whole.join(one)
     known = [turn.duration_ms for turn in turns if turn.duration_ms is not None]
     is_estimated = any(turn.is_estimated for turn in turns)
-    total = _work(whole, sum(known) if known else None, is_estimated=is_estimated)
-    return Whole(tuple(each), total, tuple(sorted(whole.unpriced)))
+    work = work_of(whole, sum(known) if known else None, is_estimated=is_estimated)
+    return replace(work, cost_usd=whole.known_cost_usd), whole
 
 
-def _join(whole: _Sum, one: _Sum) -> None:
-    whole.spent += one.spent
-    whole.calls += one.calls
-    whole.failed += one.failed
-    whole.paths |= one.paths
-    whole.added += one.added
-    whole.removed += one.removed
-    whole.unpriced |= one.unpriced
-    if one.context_tokens is not None:
-        whole.context_tokens = one.context_tokens
-
-
-def _work(
-    total: _Sum, duration_ms: int | None, *, is_estimated: bool = False, waited_ms: int | None = None
-) -> Work:
+def work_of(tally: Tally, duration_ms: int | None = None, *, is_estimated: bool = False) -> Work:
+    """Return what was added up."""
     return Work(
-        calls=total.calls,
-        failed=total.failed,
-        files=len(total.paths),
-        added=total.added,
-        removed=total.removed,
+        calls=tally.calls,
+        failed=tally.failed,
+        files=len(tally.paths),
+        added=tally.added,
+        removed=tally.removed,
         duration_ms=duration_ms,
         is_estimated=is_estimated,
-        waited_ms=waited_ms,
-        context_tokens=total.context_tokens,
-        output_tokens=total.spent.tokens.output,
-        total_tokens=total.spent.tokens.total,
-        cost_usd=total.spent.cost_usd,
+        context_tokens=tally.context_tokens,
+        output_tokens=tally.tokens.output,
+        total_tokens=tally.tokens.total,
+        cost_usd=tally.cost_usd,
     )
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clew.actions.reading import Reading
     from clew.faces.cli.reader import Choice
     from clew.faces.cli.terminal import Screen
+    from clew.view.timeline import Timeline
 
 _TURNS: Final = re.compile(r"(\d{1,9})(-(\d{1,9})?)?")
 
@@ -150,7 +151,7 @@ def _show(screen: Screen, reading: Reading, places: Iterator[int], choice: Choic
         found_none = "No turn matches." if choice.marked is not None else "Nothing was said in this session."
         screen.note(found_none)
     elif screen.is_terminal:
-        _footer(screen, reading, shown)
+        _footer(screen, timeline if shown == len(reading.turns) else None, reading, shown)
 
 
 def _header(screen: Screen, reading: Reading) -> None:
@@ -173,11 +174,30 @@ def _header(screen: Screen, reading: Reading) -> None:
     screen.print()
 
 
-def _footer(screen: Screen, reading: Reading, shown: int) -> None:
+def _footer(screen: Screen, timeline: Timeline | None, reading: Reading, shown: int) -> None:
+    """Say what all came to; `timeline` is there if all turns were shown, and so were added up."""
+    from clew.errors import ClewError
     from clew.faces.cli import words
     from clew.session import pricing
+    from clew.view import whole
 
     total = len(reading.turns)
     turns = words.count(total, "turn") if shown == total else f"{shown:,} of {words.count(total, 'turn')}"
+    told = [turns]
+    if timeline is not None:
+        try:
+            head = timeline.sums()
+        except ClewError:  # the file got shorter meanwhile, which is told elsewhere
+            pass
+        else:
+            told += [*whole.calls_words(head), whole.cost_words(head)]
+            told += [f"no price known for {one_line(', '.join(head.unpriced))}"] if head.unpriced else []
     screen.print()
-    screen.print(span(f"{turns} · prices of {pricing.DATE}", "dim"))
+    line = ""
+    for fact in (*told, f"prices of {pricing.DATE}"):
+        longer = f"{line} · {fact}" if line else fact
+        if line and screen.width is not None and cells.width(longer) > screen.width:
+            screen.print(span(line, "dim"))
+            longer = fact
+        line = longer
+    screen.print(span(line if screen.width is None else cells.cut_end(line, screen.width), "dim"))
