@@ -7,26 +7,37 @@ index. Files that somebody else wrote there, or changed, are left alone unless t
 from __future__ import annotations
 
 import os
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import clew
 from clew.actions.export_manifest import Entry, Manifest, source_name
-from clew.actions.exporting import check, open_file, pieces, story
+from clew.actions.exporting import check
+from clew.actions.exporting_team import Missed, Order, make_all, processes
 from clew.actions.opening import agent_files
 from clew.errors import ClewError, RefusedError
 from clew.export.file_names import file_name
 from clew.export.listed import Listed
-from clew.store.outputs import digest_of, is_there, make_output_folder, size_of, write_output
+from clew.store.outputs import (
+    digest_of,
+    give_up,
+    is_there,
+    make_output_folder,
+    size_of,
+    take_over,
+    write_output,
+)
 from clew.store.sides import side_files
 from clew.store.source import reason
 from clew.store.writer import NotWrittenError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from clew.actions.exporting import Wish
+    from clew.actions.exporting_team import Made
     from clew.export.registry import Index
     from clew.store.files import Listing, SessionFile, Store
     from clew.view.parts import Head
@@ -85,29 +96,36 @@ def export_folder(
     *,
     listing: Listing,
     force: bool = False,
+    jobs: int | None = 1,
     advance: Callable[[], None] | None = None,
 ) -> Folder:
-    """Export sessions into a folder; `advance` is called after each."""
+    """Export sessions into a folder; `advance` is called after each.
+
+    `jobs` says how many processes make them, None as many as pay; the folder is the same.
+    """
     check(wish)
     where = make_output_folder(folder)
     manifest = Manifest.read(where)
     result = Folder(where)
     work = _Work(store, wish, manifest, listing, force, result)
+    tell = advance or (lambda: None)
     try:
+        wanted: list[_Wanted] = []
         for file in files:
-            try:
-                work.one(file)
-            except NotWrittenError:
-                raise  # the disk is full or the folder gone: so it would be for all
-            except ClewError as error:
-                result.failed.append(Failure(file.id, file.path, error.message))
-            except OSError as error:
-                result.failed.append(Failure(file.id, file.path, reason(error)))
-            except Exception as error:  # one session must never stop the others
-                told = f"{type(error).__name__}: {error}"
-                result.failed.append(Failure(file.id, file.path, told))
-            if advance is not None:
-                advance()
+            found: _Wanted | None = None
+            with work.alone(file):
+                found = work.look(file)
+            if found is None:
+                tell()
+            else:
+                wanted.append(found)
+        order = Order(store, listing, wish, where, os.getpid())
+        todo = [one.file for one in wanted]
+        with closing(make_all(order, todo, jobs=processes(todo, wish, jobs))) as made:
+            for one, done in zip(wanted, made, strict=True):
+                with work.alone(one.file):
+                    work.keep(one, done)
+                tell()
         present = {source_name(one.path) for one in (*listing.sessions, *listing.agents)}
         result.gone = sum(entry.source not in present for entry in manifest.of(wish.exporter.name))
         if wish.exporter.index is not None:
@@ -117,8 +135,17 @@ def export_folder(
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A session that is to be exported."""
+
+    file: SessionFile
+    known: Entry | None
+    stamp: str
+
+
 class _Work:
-    """Exports one session after the other."""
+    """Knows what is in the folder, and puts there what was made."""
 
     def __init__(
         self,
@@ -136,33 +163,61 @@ class _Work:
         self._force = force
         self._result = result
 
-    def one(self, file: SessionFile) -> None:
-        """Export a session if it changed since it was exported last."""
-        format_ = self._wish.exporter.name
-        known = self._manifest.find(file.path, format_)
+    @contextmanager
+    def alone(self, file: SessionFile) -> Generator[None]:
+        """Let what goes wrong with a session cost only that one."""
+        try:
+            yield
+        except NotWrittenError:
+            raise  # the disk is full or the folder gone: so it would be for all
+        except ClewError as error:
+            self._result.failed.append(Failure(file.id, file.path, error.message))
+        except OSError as error:
+            self._result.failed.append(Failure(file.id, file.path, reason(error)))
+        except Exception as error:  # one session must never stop the others
+            told = f"{type(error).__name__}: {error}"
+            self._result.failed.append(Failure(file.id, file.path, told))
+
+    def look(self, file: SessionFile) -> _Wanted | None:
+        """Return what is to be made of a session if it changed since it was exported last."""
+        known = self._manifest.find(file.path, self._wish.exporter.name)
         stamp = self._stamp(file)
-        if known is not None and known.stamp == stamp and size_of(self._path(known.name)) == known.size:
-            self._result.unchanged.append(known)
-            self._result.damaged += known.is_damaged
+        if known is not None:
+            if known.stamp == stamp and size_of(self._path(known.name)) == known.size:
+                self._result.unchanged.append(known)
+                self._result.damaged += known.is_damaged
+                return None
+            self._may_replace(known.name, known)  # said before it is made, which may take long
+        return _Wanted(file, known, stamp)
+
+    def keep(self, wanted: _Wanted, made: Made | Missed) -> None:
+        """Give what was made of a session its name."""
+        file, format_ = wanted.file, self._wish.exporter.name
+        if isinstance(made, Missed):
+            if made.unwritten is not None:
+                raise NotWrittenError(made.unwritten, made.reason)
+            self._result.failed.append(Failure(file.id, file.path, made.reason))
             return
-        opened = open_file(self._store, file, listing=self._listing)
-        told = story(opened, self._wish)
-        name = known.name if known is not None else self._free_name(told.head)
-        may_replace = self._may_replace(name, known)
-        # Noted before it is written: should this process be killed, the next one knows the file for ours.
-        self._manifest.plan(name, source_name(file.path), format_)
-        written = write_output(self._path(name), pieces(told, self._wish), replace=may_replace)
+        try:
+            name = wanted.known.name if wanted.known is not None else self._free_name(made.head)
+            may_replace = self._may_replace(name, wanted.known)
+            # Noted before it is there: should this process be killed, the next one knows the file for ours.
+            self._manifest.plan(name, source_name(file.path), format_)
+        except BaseException:
+            give_up(made.temporary)
+            raise
+        take_over(made.temporary, self._path(name), replace=may_replace)
         entry = Entry(
             name,
             source_name(file.path),
             format_,
-            stamp,
-            written.size,
-            written.digest,
-            head=told.head,
-            redacted=sum(told.redacted.values()),
-            is_redacted=told.is_redacted,
-            is_damaged=opened.is_damaged,
+            wanted.stamp,
+            made.size,
+            made.digest,
+            head=made.head,
+            redacted=made.redacted,
+            is_redacted=self._wish.key is not None,
+            is_damaged=made.is_damaged,
         )
         self._manifest.put(entry)
         self._result.written.append(entry)

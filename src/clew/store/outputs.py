@@ -15,7 +15,7 @@ from clew.errors import RefusedError, UsageError
 from clew.store.disk import DISK
 from clew.store.drafts import Draft, clean, make_folders, sync_names
 from clew.store.source import FileSource, reason
-from clew.store.writer import NotWrittenError, TakenError, drop
+from clew.store.writer import NotWrittenError, TakenError, claim, drop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -105,16 +105,30 @@ def beside(path: str) -> str:
     return os.path.join(folder, f".{name[:40]}.{os.getpid()}-0.clew")  # noqa: PTH118
 
 
-def take_over(temporary: str, path: str, *, disk: Disk = DISK) -> str:
-    """Put a file that is whole in the place of another; return where that is."""
+def take_over(temporary: str, path: str, *, replace: bool = True, disk: Disk = DISK) -> str:
+    """Give a file that is whole its name, in the place of another only with `replace`; return where it is."""
     target = os.path.abspath(path)  # noqa: PTH100
     try:
-        disk.replace(temporary, target)
+        if replace:
+            disk.replace(temporary, target)
+        elif claim(temporary, target, disk=disk):
+            drop(temporary, disk=disk)
+    except TakenError:
+        drop(temporary, disk=disk)
+        raise RefusedError(f"{target} is there already") from None
+    except NotWrittenError:
+        drop(temporary, disk=disk)
+        raise
     except OSError as error:
         drop(temporary, disk=disk)
         raise NotWrittenError(target, reason(error)) from error
     sync_names(os.path.dirname(target), disk=disk)  # noqa: PTH120
     return target
+
+
+def give_up(temporary: str, *, disk: Disk = DISK) -> None:
+    """Remove a file that is whole and gets no name; if it cannot be, the next writer does so."""
+    drop(temporary, disk=disk)
 
 
 def add_line(path: str, line: bytes, *, disk: Disk = DISK) -> None:

@@ -289,6 +289,7 @@ def _folder(common: Shared, chosen: ChosenSessions, wish: Wish, output: str, *, 
             output,
             listing=chosen.listing,
             force=force,
+            jobs=common.jobs,
             advance=progress.advance,
         )
     if common.is_data:
