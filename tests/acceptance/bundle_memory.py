@@ -1,6 +1,6 @@
 """Pack or import a session in a process of its own, and print the most memory that it took, in bytes.
 
-python -m tests.acceptance.bundle_memory pack|plain|mapped FOLDER
+python -m tests.acceptance.bundle_memory pack|clean|plain|mapped FOLDER
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ NEW_ID = "ffffffff-0000-4000-8000-00000000000f"
 def main(what: str, base: Path) -> None:
     """Do it, and print what it took."""
     now_ms, state, file = int(time.time() * 1000), base / "state", base / "x.clew"
-    if what == "pack":
-        bundle(Store.at([str(base / "there")]), "@1", file, now_ms=now_ms, state=state, redact=False)
+    if what in {"pack", "clean"}:
+        is_clean = what == "clean"
+        out = base / "clean.clew" if is_clean else file
+        done = bundle(Store.at([str(base / "there")]), "@1", out, now_ms=now_ms, state=state, redact=is_clean)
+        assert any("github-token" in note for note in done.notes) == is_clean
     else:
         root = base / what
         root.mkdir()

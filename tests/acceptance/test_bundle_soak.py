@@ -17,7 +17,7 @@ MOST = 200 << 20
 
 
 def write(path: Path, size: int) -> None:
-    """Write a session of about that many bytes, of which no two lines are alike."""
+    """Write a session of about that many bytes, no two lines of it alike, with a secret now and then."""
     rng = random.Random(1)
     words = [f"{rng.getrandbits(40):x}" for _ in range(5000)]
     path.parent.mkdir(parents=True)
@@ -25,6 +25,9 @@ def write(path: Path, size: int) -> None:
         number = 0
         while file.tell() < size:
             role = "assistant" if number % 2 else "user"
+            said = " ".join(rng.choices(words, k=50))
+            if number % 1000 == 7:
+                said += f" GITHUB_TOKEN=ghp_{hashlib.sha256(said.encode()).hexdigest()[:36]}"
             line = {
                 "parentUuid": f"u{number - 1}" if number else None,
                 "cwd": "/home/ada/lamp",
@@ -34,7 +37,7 @@ def write(path: Path, size: int) -> None:
                 "timestamp": "2026-01-01T00:00:00.000Z",
                 "message": {
                     "role": role,
-                    "content": [{"type": "text", "text": " ".join(rng.choices(words, k=50))}],
+                    "content": [{"type": "text", "text": said}],
                 },
             }
             file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
@@ -47,12 +50,12 @@ def digest(path: Path) -> str:
 
 
 def measure(base: Path, size: int) -> None:
-    """Pack a session of that size and import it, as it is and mapped."""
+    """Pack a session of that size, as it is and without its secrets, and import it, as it is and mapped."""
     if not Path("/proc/self/status").exists():
         pytest.skip("asks Linux for the peak")
     main = base / "there" / "projects" / "-home-ada-lamp" / f"{SESSION}.jsonl"
     write(main, size)
-    for what in ("pack", "plain", "mapped"):
+    for what in ("pack", "clean", "plain", "mapped"):
         words = [sys.executable, "-m", "tests.acceptance.bundle_memory", what, str(base)]
         done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

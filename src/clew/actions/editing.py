@@ -177,25 +177,26 @@ def work_out(
     *,
     asked: Asked = NOTHING,
     make_agent: Callable[[Session], Changes] | None = None,
+    is_brief: bool = False,
 ) -> Worked:
-    """Make the plan of an edit that changes lines of a session; `make_agent` is for its sub-agents' files."""
+    """Make the plan of an edit that changes lines of a session; `make_agent` is for its sub-agents' files.
+
+    `is_brief` is for who needs to know nothing of what is sent: see `context`.
+    """
     session = footprint.session
     if not asked.mends and not wish.force:
-        for found in ambiguities(session):
-            raise RefusedError(
-                f"{found}; which of them counts is for `clew repair` to settle", hint="clew repair first"
-            )
+        refuse_ambiguous(session)
     changes = make(session)
     target = footprint.file.path if destination is None else destination.path
-    before = context(session)
+    before = context(session, is_brief=is_brief)
     result = Result(changes.plan(target))
-    after = context(result.session)
+    after = context(result.session, is_brief=is_brief)
     voided = 0
     if not asked.changes_nothing_sent and not wish.keep_thinking:
         voided = drop_void(changes, before, result, after)
         if voided:
             result = Result(changes.plan(target))
-            after = context(result.session)
+            after = context(result.session, is_brief=is_brief)
     found = tuple(
         losses(
             changes,
@@ -213,6 +214,14 @@ def work_out(
         files.append(FilePlan(inner, place) if make_agent is None else make_agent(inner).plan(place))
     files.append(changes.plan(target))
     return Worked(Plan(tuple(files), thinking_dropped=voided), before, after, found)
+
+
+def refuse_ambiguous(session: Session) -> None:
+    """Refuse to edit a session of which it is not clear what it says."""
+    for found in ambiguities(session):
+        raise RefusedError(
+            f"{found}; which of them counts is for `clew repair` to settle", hint="clew repair first"
+        )
 
 
 class Work(NamedTuple):

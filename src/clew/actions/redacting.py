@@ -8,11 +8,14 @@ from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from clew.actions.editing import Extra, begin, edit_footprint, stamp_of, work_out
+from clew.actions.editing import Extra, begin, edit_footprint, refuse_ambiguous, stamp_of, work_out
+from clew.actions.outcomes import steps_of
 from clew.actions.own_patterns import compiled, watched
+from clew.edit.plan import Plan
 from clew.edit.redact import gather, redact
 from clew.edit.redact_history import gather_history, redact_history
 from clew.edit.side_texts import gather_text, redact_text
+from clew.edit.thinking import may_think
 from clew.errors import RefusedError
 from clew.session.session import Session
 from clew.store.commit import Job, Replaced, commit
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from clew.actions.outcomes import Outcome
     from clew.edit.changes import Changes
     from clew.edit.known_secrets import Secrets
-    from clew.edit.plan import Plan
     from clew.edit.redact import Redaction
     from clew.edit.secret_forms import Spans
     from clew.store.files import Store
@@ -95,11 +97,28 @@ def redacted(
     with watched(patterns) as own:
         advance = None if progress is None else progress(_work(footprint))
         redacting = _Redacting(footprint, wish._replace(in_place=False), key, own, advance)
-        worked = work_out(footprint, redacting.make, wish, None, make_agent=redacting.make)
-        if worked.losses and not wish.force:
-            raise RefusedError(worked.losses[0])
-        extra = redacting.also(worked)
-        yield Redacted(worked.plan, extra.sides, extra.notes)
+        plan = _planned(footprint, wish, redacting.make)
+        extra = redacting.extra(is_same=not any(True for file in plan.files for _ in steps_of(file)))
+        yield Redacted(plan, extra.sides, extra.notes)
+
+
+def _planned(footprint: Footprint, wish: Wish, make: Callable[[Session], Changes]) -> Plan:
+    """Work out what becomes of the lines.
+
+    What is sent is looked at only where it decides something: where lines go, or thinking may be void. It may
+    be as large as the session, and is needed twice.
+    """
+    session = footprint.session
+    if not wish.force:
+        refuse_ambiguous(session)
+    changes = make(session)
+    if not changes or (changes.keeps_shape and not may_think(session)):
+        agents = tuple(make(inner).plan(agent.path) for agent, inner in footprint.agents)
+        return Plan((*agents, changes.plan(footprint.file.path)))
+    worked = work_out(footprint, lambda _: changes, wish, None, make_agent=make, is_brief=True)
+    if worked.losses and not wish.force:
+        raise RefusedError(worked.losses[0])
+    return worked.plan
 
 
 def _work(footprint: Footprint) -> int:
@@ -147,12 +166,16 @@ class _Redacting:
 
     def also(self, worked: Worked) -> Extra:
         """Clean the files beside it, and in place the client's list of prompts."""
+        return self.extra(is_same=worked.is_same)
+
+    def extra(self, *, is_same: bool) -> Extra:
+        """Do so, knowing whether its lines stay as they are."""
         report = _Report(Counter(), Counter())
         for one in self._made:
             report.take(one)
         sides = self._sides(report)
         listed = self._listed(report)
-        if worked.is_same and not sides and not listed:
+        if is_same and not sides and not listed:
             return Extra(notes=("There is no secret in it.",))
         notes = (*report.notes(), *_left(self._made))
         first = partial(self._begin, listed) if self._wish.in_place else None

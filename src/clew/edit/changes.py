@@ -72,6 +72,13 @@ class Changes:
         """The rows that are changed."""
         return frozenset({*self._changes, *self._parents} - self.dropped.keys())
 
+    @property
+    def keeps_shape(self) -> bool:
+        """Whether all lines and blocks stay where they are and none comes: only what they say changes."""
+        gone = self.dropped or self._blocks or self._parents
+        added = self._before or self._at_end or self._end
+        return not gone and not added and self.damage is keep_fragments
+
     def drop(self, row: int, reason: str) -> None:
         """Let a line go."""
         self.dropped.setdefault(row, reason)

@@ -6,6 +6,7 @@ in what is sent voids every block of thinking after it, and those go too unless 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from clew.edit.bare import drop_bare
@@ -23,7 +24,23 @@ if TYPE_CHECKING:
     from clew.session.session import Session
 
 THINKING: Final = frozenset({"thinking", "redacted_thinking"})
+_SIGHT: Final = re.compile(rb'"(?:redacted_)?thinking"|\\u00[4-7]')
+"""What any thinking has in it: its type, or a letter that is spelled as an escape. Where a text speaks of it,
+the quotes are escaped."""
+
+_PIECE: Final = 1 << 20
+_OVERLAP: Final = 32
 VOID: Final = "thinking after a change is not accepted any more"
+
+
+def may_think(session: Session) -> bool:
+    """Say whether there may be thinking in a session, without decoding it: never no where there is some."""
+    source, at = session.source, 0
+    while at < source.size:
+        if _SIGHT.search(source.read(at, _PIECE + _OVERLAP)):
+            return True
+        at += _PIECE
+    return False
 
 
 def drop_void(changes: Changes, before: Context, result: Result, after: Context) -> int:

@@ -67,14 +67,24 @@ class Context:
 
 
 def context(
-    session: Session, *, client: str | None = None, at: str | None = None, model: str | None = None
+    session: Session,
+    *,
+    client: str | None = None,
+    at: str | None = None,
+    model: str | None = None,
+    is_brief: bool = False,
 ) -> Context:
-    """Return what `client` would send on resume, up to the entry `at` if one is given."""
+    """Return what `client` would send on resume, up to the entry `at` if one is given.
+
+    A brief one is only what is sent: without what is left out, which may be most of a long session, and
+    without the estimate.
+    """
     era = rules(client)
     path = chain(session, era, at=at)
     maker = Maker(session, era, model or asked_model(session, path.rows))
     drafts = [] if path.refused else maker.drafts(path)
     conversation = _conversation_rows(session)
+    left_out = () if is_brief else conversation
     sent = {row for draft in drafts for row in draft.rows}
     messages = tuple({"role": draft.role, "content": draft.blocks} for draft in drafts)
     return Context(
@@ -83,13 +93,17 @@ def context(
         leaf=session.entry(path.leaf).uuid if path.leaf is not None else None,
         messages=messages,
         rows=tuple(tuple(draft.rows) for draft in drafts),
-        left_out=tuple(_left_out(session, path, conversation, sent, maker.reason)),
+        left_out=tuple(_left_out(session, path, left_out, sent, maker.reason)),
         refused=path.refused,
         reachable_lines=len(sent),
         conversation_lines=len(conversation),
-        tokens_estimate=sum(_MESSAGE_TOKENS + estimate_tokens(message["content"]) for message in messages),
+        tokens_estimate=0 if is_brief else _estimate(messages),
         api_problems=api_problems(messages),
     )
+
+
+def _estimate(messages: Iterable[Mapping[str, Any]]) -> int:
+    return sum(_MESSAGE_TOKENS + estimate_tokens(message["content"]) for message in messages)
 
 
 def estimate_tokens(content: object) -> int:
