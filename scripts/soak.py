@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from fnmatch import fnmatch
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,20 +23,43 @@ FILES = sorted(
 )
 """The tests that try more examples where there is time."""
 
+SOAKS: dict[str, tuple[str, ...]] = {
+    "client": ("tests/acceptance/test_agent_*",),
+    "live": ("tests/acceptance/test_*_live.py",),
+    "exports": (
+        *(f"tests/acceptance/test_{name}*" for name in ("bundle", "export", "files", "page", "view")),
+        *("tests/export/", "tests/faces/", "tests/store/bundle/", "tests/view/", "tests/web/"),
+    ),
+    "edits": ("tests/edit/",),
+    "faults": ("tests/acceptance/test_faults.py", "tests/store/faults/"),
+    "traces": ("tests/hook/", "tests/trace/"),
+    "catalog": ("tests/catalog/",),
+    "conformance": ("tests/acceptance/",),
+}
+"""The tests that only run here, by the step that runs them: each file is of the first that names it."""
+
+
+def soaks() -> dict[str, list[str]]:
+    """Return the files of each step; those that none names are under an empty name."""
+    found: dict[str, list[str]] = {name: [] for name in (*SOAKS, "")}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        if "mark.soak" in path.read_text(encoding="utf-8"):
+            file = path.relative_to(ROOT).as_posix()
+            step = next((name for name, places in SOAKS.items() if _is_named(file, places)), "")
+            found[step].append(file)
+    return found
+
+
+def _is_named(file: str, places: tuple[str, ...]) -> bool:
+    return any(file.startswith(place) if place.endswith("/") else fnmatch(file, place) for place in places)
+
+
 STEPS: dict[str, list[str]] = {
-    "conformance": [
-        *(PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance"),
-        *("-k", "not live and not faults and not agent"),
-    ],
-    "client": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "agent"],
-    "live": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance", "-k", "live"],
-    "edits": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/edit"],
-    "faults": [
-        *(PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/acceptance/test_faults.py"),
-        "tests/store/faults",
-    ],
-    "traces": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/trace", "tests/hook"],
-    "catalog": [PYTHON, "-m", "pytest", "-m", "soak", "-s", "tests/catalog"],
+    **{
+        name: [PYTHON, "-m", "pytest", "-m", "soak", "-s", *files]
+        for name, files in soaks().items()
+        if name and files
+    },
     "examples": [
         *("env", "CLEW_ALL_EXAMPLES=1", PYTHON, "-m", "pytest", "-m", "not soak and not acceptance"),
         *FILES,
