@@ -20,7 +20,9 @@ def collected(*places: str) -> Counter[str]:
     words = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "soak", "-p", "no:cacheprovider"]
     done = subprocess.run([*words, *places], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
-    return Counter({file: int(count) for file, count in re.findall(r"^(\S+\.py): (\d+)$", done.stdout, re.M)})
+    return Counter(
+        {file: int(count) for file, count in re.findall(r"^(\S+\.py): (\d+)$", done.stdout, re.MULTILINE)}
+    )
 
 
 def marked() -> list[str]:
