@@ -117,6 +117,36 @@ def test_blame_shows_each_line_with_its_prompt(clew: Console, store: Path, tmp_p
     )
 
 
+def test_a_copy_under_another_name_is_blamed_by_the_path_it_had(
+    clew: Console, store: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "elsewhere.py"
+    copy.write_bytes(b"one\nmine\n")
+    ran = clew("blame", copy, "--root", store, width=60)
+    assert "No session in the store changed this file; --as PATH" in ran.err
+    for known_as in (path("src/new.py"), "src/new.py", "./src//new.py"):
+        ran = clew("blame", copy, "--as", known_as, "--root", store, width=60)
+        assert ran.lines[:2] == ["s1234567 turn 1 1 │ one", "                2 │ mine"], known_as
+    blame = json.loads(clew("blame", copy, "--as", "src/new.py", "--root", store, "--json").out)
+    assert (blame["file"], blame["lines"][0]["session"]) == (str(copy), "s1234567")
+
+
+def test_only_the_path_that_was_given_counts(clew: Console, store: Path, tmp_path: Path) -> None:
+    moved = tmp_path / "src" / "new.py"
+    moved.parent.mkdir()
+    moved.write_bytes(b"one\n")
+    for known_as in ("/srv/src/new.py", "new.py", "old\x1b[31m.txt"):
+        ran = clew("blame", moved, "--as", known_as, "--root", store, width=60)
+        assert ran.code == 0
+        assert ran.lines[0].strip() == "1 │ one"
+        assert "No session in the store changed" in ran.err
+        assert "\x1b[31m" not in ran.err
+    for known_as in ("src/", "..", ""):
+        ran = clew("blame", moved, "--as", known_as, "--root", store)
+        assert ran.code == 1
+        assert "names no file" in ran.err
+
+
 @pytest.mark.parametrize("width", [40, 80, 160])
 def test_no_line_of_a_table_is_wider_than_the_terminal(clew: Console, tmp_path: Path, width: int) -> None:
     root = demo(tmp_path)

@@ -101,16 +101,22 @@ def blame(
     store: Store,
     path: str,
     *,
+    known_as: str | None = None,
     jobs: int | None = None,
     start: Callable[[int], Callable[[], None]] | None = None,
 ) -> Blame:
-    """Tell who wrote each line of a file on disk."""
+    """Tell who wrote each line of a file on disk.
+
+    `known_as` is the path that the sessions knew it by, where it was moved or copied since: whole, or from
+    the folder of a session on.
+    """
     here = Path(path).absolute()
     if not here.exists():
         raise UsageError(f"there is no file {path}")
     held = Content.of(workspace.read(str(here)))
-    names = {os.path.normpath(here), str(here.resolve())}
-    speaking, skipped = _speaking(store, here.name, jobs, start)
+    names = {os.path.normpath(here), str(here.resolve())} if known_as is None else {known_as}
+    last = here.name if known_as is None else _last(known_as)
+    speaking, skipped = _speaking(store, last, jobs, start)
     exact: list[Iterator[_Told]] = []
     moved: list[Iterator[_Told]] = []
     for place, (file, beside) in enumerate(speaking):
@@ -120,9 +126,9 @@ def blame(
             skipped.append(Skipped(file.path, error.message))
             continue
         for name in followed.paths:
-            if name in names:
+            if name in names or (known_as is not None and _is_known(followed, name, known_as)):
                 exact.append(_told(followed, name, place, skipped))
-            elif _is_moved(followed, name, names):
+            elif known_as is None and _is_moved(followed, name, names):
                 moved.append(_told(followed, name, place, skipped))
     lines = Lines()
     sessions: dict[str, None] = {}
@@ -223,6 +229,20 @@ def _in_order(told: Iterable[Iterator[_Told]]) -> Iterator[_Told]:
                 continue
             seen.add((call, one.version.time))
         yield one
+
+
+def _last(path: str) -> str:
+    """Return the last part of a path that sessions know, of whatever system; one without is no file's."""
+    last = path.replace("\\", "/").rpartition("/")[2]
+    if last in {"", ".", ".."}:
+        raise UsageError(f"{path!r} names no file", hint="--as takes the path of the file, not of its folder")
+    return last
+
+
+def _is_known(followed: Followed, path: str, known_as: str) -> bool:
+    """Say whether a session means a file by a path that a person gave, however that is spelled."""
+    wanted = os.path.normpath(known_as)
+    return wanted in {os.path.normpath(path), os.path.normpath(relative(path, followed.cwd))}
 
 
 def _is_moved(followed: Followed, path: str, names: set[str]) -> bool:

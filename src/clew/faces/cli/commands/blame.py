@@ -21,32 +21,42 @@ _EXAMPLES: Final = """\b
 Examples:
   clew blame src/app.py
   clew blame src/app.py --json
+  clew blame copy/app.py --as /home/ada/old/src/app.py
 """
 
 
 @click.command("blame", epilog=_EXAMPLES)
 @click.argument("file", metavar="FILE")
+@click.option(
+    "--as",
+    "known_as",
+    metavar="PATH",
+    help="The path that the sessions knew it by, if it was moved or copied.",
+)
 @shared
-def command(common: Shared, file: str) -> int:
+def command(common: Shared, file: str, known_as: str | None) -> int:
     """Say for each line of a file which session, turn and prompt wrote it.
 
     All sessions that changed the file are followed in the order of their times, to what it holds now. A line
     that no session tells of is left blank: a person, a program or a session that is gone wrote it.
+
+    A project that was moved is found by the name of its folder and the place of the file in it; where that
+    does not do, --as says what the file was: /home/ada/old/src/app.py, or src/app.py in whatever folder.
     """
     from clew.actions.blaming import blame
     from clew.actions.stores import open_store
 
     with counting(common.screen, "Searching") as start:
-        found = blame(open_store(common.roots), file, jobs=common.jobs, start=start)
+        found = blame(open_store(common.roots), file, known_as=known_as, jobs=common.jobs, start=start)
     if common.is_data:
         common.emit(found.as_dict())
     else:
-        _show(common.screen, found)
+        _show(common.screen, found, known_as)
     tell_skipped(common.screen, found.skipped, verbose=common.is_verbose)
     return 0
 
 
-def _show(screen: Screen, found: Blame) -> None:
+def _show(screen: Screen, found: Blame, known_as: str | None) -> None:
     ids = cells.short_ids(found.sessions, least=8)
     numbers = len(str(len(found.lines)))
     turns = max((len(str(line.author.turn)) for line in found.lines if line.author), default=1)
@@ -66,7 +76,9 @@ def _show(screen: Screen, found: Blame) -> None:
             text = cells.cut_end(text.expandtabs(4), left, mark="..." if screen.is_ascii else "…")
         screen.print(*head, span(f" {line.n:>{numbers}} {rule} ", "dim"), text)
     if not found.sessions:
-        screen.note("No session in the store changed this file.")
+        which = "this file" if known_as is None else one_line(known_as)
+        hint = "; --as PATH says what it was called before" if known_as is None else ""
+        screen.note(f"No session in the store changed {which}{hint}.")
     elif screen.is_terminal:
         screen.print()
         for (session, turn), author in list(authors.items())[:_LEGEND]:
