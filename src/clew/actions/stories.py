@@ -30,7 +30,8 @@ def timeline_of(
     The head of the whole history tells what all of them did, that of one way only what its calls started.
     """
     session = reading.session
-    calls = {call.id for turn in reading.turns for call in turn.calls} if not reading.is_whole else set()
+    turns = () if reading.is_whole else reading.turns
+    calls = {call.id for turn in turns for call in turn.calls}
 
     def branches() -> int:
         return 1 + len(ends(session, reading.graph, reading.active)[1])
