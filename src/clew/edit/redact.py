@@ -16,14 +16,15 @@ from clew.edit.changes import Changes, without, without_blocks
 from clew.edit.joined_texts import Row, across, content_blocks, data_of, read_row, sequences, walk
 from clew.edit.known_secrets import Secrets
 from clew.edit.plan import KEEP, Patch
-from clew.edit.secret_cleaner import ERRORS, Cleaner, decoded
+from clew.edit.secret_cleaner import Cleaner, decoded
 from clew.edit.secret_forms import apart
 from clew.edit.secret_places import is_structure, place_of
+from clew.edit.secret_rows import MARK, rows
 from clew.edit.thinking import THINKING
 from clew.format.patch import map_strings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from clew.edit.joined_texts import Texts
     from clew.edit.known_secrets import Found
@@ -37,8 +38,6 @@ _REASON: Final = "it holds a secret"
 _THOUGHT: Final = "thinking that holds a secret"
 _KEPT: Final = 1 << 14
 """The most that is remembered of what becomes of a line, in bytes."""
-
-_MARK: Final = b"\xef\xbb\xbf"
 
 
 class Place(NamedTuple):
@@ -73,7 +72,7 @@ def gather(
     secrets = Secrets()
     cleaner = Cleaner(None, b"", own)
     sights = secrets.sights[session] = bytearray(len(session))
-    for row in _rows(session, cleaner, sights, advance):
+    for row in rows(session, cleaner, sights, advance):
         map_strings(row.raw, partial(cleaner.note, secrets))
         for texts in sequences(row):
             cleaner.note(secrets, (), texts.text)
@@ -106,21 +105,6 @@ def redact(
     return _redacted(session, Cleaner(secrets, key, own), sights, advance, keep_thinking)
 
 
-def _rows(
-    session: Session, cleaner: Cleaner, sights: bytearray, advance: Callable[[int], None] | None
-) -> Iterator[Row]:
-    """Give the lines that may hold secrets."""
-    for row in range(len(session)):
-        raw = read_row(session, row)
-        if advance is not None:
-            advance(len(raw))
-        text = raw.decode("utf-8", ERRORS)
-        # From two blocks of text on, one secret may be in both.
-        if text.count('"text"') >= 4 or cleaner.may_hold(text, sights, row):
-            raw = raw.removeprefix(_MARK)
-            yield Row(row, raw, data_of(raw))
-
-
 # The session -------------------------------------------------------------------------------------
 
 
@@ -138,11 +122,11 @@ def _redacted(
     for texts in across(session):
         _share(texts, cleaner, extra)
     waiting = set(extra)
-    for row in _rows(session, cleaner, sights, advance):
+    for row in rows(session, cleaner, sights, advance):
         waiting.discard(row.row)
         changes.left += _redact_row(changes, row, cleaner, extra, tally)
     for number in sorted(waiting):
-        raw = read_row(session, number).removeprefix(_MARK)
+        raw = read_row(session, number).removeprefix(MARK)
         changes.left += _redact_row(changes, Row(number, raw, data_of(raw)), cleaner, extra, tally)
     _redact_damage(changes, cleaner, tally)
     changes.places = tuple(Place(*one, times) for one, times in sorted(tally.items()))
@@ -234,7 +218,7 @@ class _Line:
             held.extend((path, one.rule) for one in found)
             return self._cleaner.clean(path, text, found)
 
-        mark = _MARK if raw.startswith(_MARK) else b""
+        mark = MARK if raw.startswith(MARK) else b""
         return mark + map_strings(raw.removeprefix(mark), changed, skip=self._skip), held, kept
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
+from clew.edit.secret_depths import is_clean
 from clew.edit.secret_forms import BEFORE, WHOLE, apart, find_secrets, may_hold, sight
 from clew.format.patch import map_strings
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from clew.edit.known_secrets import Found, Secrets
     from clew.edit.secret_forms import Sight, Spans
+    from clew.edit.secret_glance import Seen
     from clew.format.patch import Path
 
 ERRORS: Final = "surrogateescape"
@@ -36,6 +38,8 @@ _SAMPLE: Final = 1 << 16
 _BESIDE: Final = 1 << 12
 _GONE: Final = "[redacted:x:0000]"
 _SIGHTS: Final[tuple[Sight | None, ...]] = (None, "plain", "clean", "suspect")
+_PLAIN: Final = _SIGHTS.index("plain")
+_CLEAN: Final = _SIGHTS.index("clean")
 
 
 class Cleaner:
@@ -60,6 +64,22 @@ class Cleaner:
         found = sight(line)
         seen[row] = _SIGHTS.index(found)
         return found == "suspect"
+
+    @property
+    def may_glance(self) -> bool:
+        """Whether lines in which nothing is seen at a glance can be passed over."""
+        return self._own is None and self._known is None
+
+    def pass_over(self, seen: bytearray, row: int) -> None:
+        """Take note of a line in which nothing was seen at a glance."""
+        seen[row] = _PLAIN
+
+    def may_hold_seen(self, raw: bytes, what: set[Seen], seen: bytearray, row: int) -> bool:
+        """Do as `may_hold` does for a line in which something was seen at a glance."""
+        if what == {"read"} or ("more" not in what and is_clean(raw)):
+            seen[row] = _CLEAN
+            return False
+        return self.may_hold(raw.decode("utf-8", ERRORS), seen, row)
 
     def find(self, path: Path, text: str) -> list[Found]:
         """Return the secrets in a text that stands at a path."""

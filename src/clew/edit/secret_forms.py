@@ -8,11 +8,11 @@ that is known is looked for in every form, so that a copy is found where nothing
 from __future__ import annotations
 
 import re
-from binascii import Error, a2b_base64
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final, Literal
 
 from clew.edit.known_secrets import KEY_RULES, Found
+from clew.edit.secret_base64 import WRAPPED, is_broken, runs, unpacked
 from clew.edit.secret_looks import key_lines
 from clew.edit.secret_rules import ORDER, REDACTED, URL_RULES
 from clew.edit.secret_words import has_words, hits
@@ -28,70 +28,6 @@ PATTERN: Final = "pattern"
 
 _DEEPEST: Final = 3
 """How often a text is unwrapped: base64 in base64 in JSON in a JSON string."""
-
-
-# Base64 ------------------------------------------------------------------------------------------
-
-_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-"
-_IN_RUN: Final = bytes(ord("a" if byte in _LETTERS else " ") for byte in range(256))
-_RUN: Final = b"a" * 20
-"""So many letters of base64 are a run of it."""
-
-_READABLE: Final = re.compile(rb"[\x20-\x7e\t\r\n]{12,}")
-# The mark first and what stands before it then: so the rest is passed over fast.
-_WRAPPED: Final = re.compile(r"[\r\n](?<=[A-Za-z0-9+/]{56}[\r\n])\n?[ \t]*(?=[A-Za-z0-9+/]{4})")
-_BROKEN: Final = re.compile(
-    r"[\\%](?<=[A-Za-z0-9+/]{16}[\\%])(?:\\{0,3}(?:/|(?:r\\{1,4})?n|u00)|(?<=%)(?:2[BFbf]|3[Dd]|0[AaDd]))"
-)
-"""A run of base64 that escapes break into pieces."""
-
-_TO_ESCAPES: Final = bytes(
-    ord("a" if byte in _LETTERS[:-2] else "b" if byte in b"\\%" else " ") for byte in range(256)
-)
-_RUN_TO_ESCAPE: Final = b"a" * 16 + b"b"
-
-_ALPHABET: Final = str.maketrans("-_", "+/")
-_PICTURES: Final = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "JVBERi0", "AAAAIGZ0eXA", "AAAAHGZ0eXA", "Qk0")
-"""How the bytes of pictures and documents begin; what is in them is no text."""
-
-_PICTURE: Final = 512
-
-
-def _runs(text: str) -> Iterator[tuple[int, str]]:
-    """Give the runs of letters of base64 in a text: where one begins, and what it is."""
-    # One byte for each character, which says only whether it is such a letter: five times as quick as a
-    # pattern over the text.
-    marks = text.encode("latin-1", "replace").translate(_IN_RUN)
-    start = marks.find(_RUN)
-    while start >= 0:
-        end = marks.find(b" ", start)
-        end = len(marks) if end < 0 else end
-        yield start, text[start:end]
-        start = marks.find(_RUN, end)
-
-
-def _is_broken(text: str) -> bool:
-    """Say whether a run of base64 in a text is broken by escapes."""
-    # A run before an escape is quicker seen than which escape it is.
-    marks = text.encode("latin-1", "replace").translate(_TO_ESCAPES)
-    return _RUN_TO_ESCAPE in marks and _BROKEN.search(text) is not None
-
-
-def _unpacked(packed: str) -> Iterator[tuple[str, int, int]]:
-    """Give the readable texts in a run of base64, each with its shift and its first byte."""
-    if len(packed) > _PICTURE and packed.startswith(_PICTURES):
-        return
-    packed = packed.translate(_ALPHABET)
-    for shift in range(4):
-        size = (len(packed) - shift) // 4 * 4
-        rest = packed[shift + size :]
-        body = packed[shift : shift + size] + (rest + "=" * (4 - len(rest)) if len(rest) > 1 else "")
-        try:
-            data = a2b_base64(body)
-        except (Error, ValueError):
-            continue
-        for match in _READABLE.finditer(data):
-            yield match.group().decode("ascii"), shift, match.start()
 
 
 # Finding -----------------------------------------------------------------------------------------
@@ -272,10 +208,10 @@ class _Search:
         `joins` says whether to look at lines that go on in the next one as if they were one.
         """
         is_hit = has_words(text)
-        is_broken = depth < _DEEPEST and _is_broken(text)
+        breaks = depth < _DEEPEST and is_broken(text)
         goes_on = joins and ("\n" in text or "+" in text) and GOES_ON.search(text) is not None
         views = [View(text) if self._is_exact else Glance(text)]
-        if is_hit or self._own is not None or is_broken:
+        if is_hit or self._own is not None or breaks:
             self.is_plain = False
             views = views_of(views[0], escapes)
         for view in tuple(views) if joins and (goes_on or len(views) > 1) else ():
@@ -295,15 +231,15 @@ class _Search:
 
     def _in_base64(self, view: View, depth: int) -> Iterator[Found]:
         has_lines = "\n" in view.text or "\r" in view.text
-        unwrapped = view.changed(_WRAPPED, nothing) if has_lines else None
+        unwrapped = view.changed(WRAPPED, nothing) if has_lines else None
         for one in (view,) if unwrapped is None else (view, unwrapped):
-            for run, packed in _runs(one.text):
+            for run, packed in runs(one.text):
                 # Names, paths and ids, which are most; base64 of any text has letters of both cases.
                 if packed.islower() or packed.isupper() or packed.isdigit():
                     continue
                 texts = self._runs.get(packed)
                 if texts is None:
-                    texts = self._runs[packed] = list(_unpacked(packed))
+                    texts = self._runs[packed] = list(unpacked(packed))
                 for inner, shift, first in texts:
                     self.is_plain = False
                     for start, end, rule, value in self._in_text(inner, depth):

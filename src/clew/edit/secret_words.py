@@ -55,13 +55,15 @@ def _by_word() -> dict[str, list[Rule]]:
     return found
 
 
-_WORDS: Final = _by_word()
+WORDS: Final = _by_word()
+"""The rules by their words, in lower case."""
+
 _RELATED: Final = {
-    word: [other for other in _WORDS if other.startswith(word) or word.startswith(other)] for word in _WORDS
+    word: [other for other in WORDS if other.startswith(word) or word.startswith(other)] for word in WORDS
 }
 
 
-_ANY: Final = Words(_WORDS, _FOLLOWED)
+_ANY: Final = Words(WORDS, _FOLLOWED)
 _AFTER: Final = 400
 """How far after a word that stands within a secret that one may go."""
 
@@ -88,7 +90,7 @@ def hits(text: str) -> Iterator[Hit]:
         for word in _RELATED[first]:
             if not lower.startswith(word, at):
                 continue
-            for rule in _WORDS[word]:
+            for rule in WORDS[word]:
                 if rule.before < 0:
                     if rule not in whole:
                         whole.append(rule)

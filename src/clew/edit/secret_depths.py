@@ -1,0 +1,163 @@
+r"""Say of a line that has words of rules that there is no secret in it, however its escapes are read.
+
+`secret_forms` makes a text for each depth of escapes and goes through all of them. Here the line is read
+once, without its backslashes: whatever word is in one of those texts is in this one too, with the same
+letters behind it, but that `\n` is an `n` and not the end of a line. What could be anything else, as `\u0041`
+and `%41` can, is not judged here.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from clew.edit.secret_base64 import ALPHABET
+from clew.edit.secret_glance import base64_at
+from clew.edit.secret_words import WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ahocorasick_rs import BytesAhoCorasick
+
+_FAR: Final = r"\x80-\xff"
+_LAX: Final = rf"[\s\x1c-\x1f{_FAR}nrtbf+]"
+"""What may be a space in one of the texts: ends of lines are letters here, and in a form `+` is a space."""
+
+_SET: Final = (
+    rf"""[\]"'`\s\x1c-\x1f{_FAR}nrtbf+]{{0,64}}"""
+    rf"""(?::{_LAX}{{0,4}}[a-z_.]{{1,20}}{_LAX}{{0,4}}=|=>|:=|==?|:|is|was|,){_LAX}{{0,16}}"""
+)
+"""What stands between a name and its value."""
+
+
+def _value(size: int) -> str:
+    """Return what a value of so many characters begins with."""
+    quoted = "|".join(rf"{quote}[^{quote}\s]{{{size}}}" for quote in "\"'`")
+    return rf"""(?:{quoted}|[^\s"'`<>,;(){{}}\[\]|]{{{size}}})"""
+
+
+_TOKEN: Final = _SET + _value(12)
+"""A name is set to what may be a token; a password may be half as long."""
+
+_PASSWORD: Final = _SET + _value(6)
+
+_REST: Final = r"[a-z_-]{0,20}"
+"""What may follow in a name: `secret_access_key_base`."""
+
+_KEYED: Final = (
+    r"(?<=pi.key|ss.key|th.key|te.key|nt.key|ng.key|on.key|er.key|ce.key|ed.key|ge.key|ok.key|oy.key|se.key"
+    r"|pp.key|in.key)"
+)
+"""How the words end that make a key a secret."""
+
+_DATABASES: Final = "postgres mysql mariadb mongodb redis amqp mssql sqlserver clickhouse cockroachdb nats"
+_PASSWORDS: Final = "password passwd passphrase passcode pwd"
+_KEYS: Final = (
+    "secretaccesskey secret_access_key secret-access-key apikey accesskey authkey privatekey accountkey "
+    "signingkey encryptionkey masterkey"
+)
+
+FOLLOWED: Final[Mapping[str, str]] = {
+    "pat": r"[a-z0-9]{14}\.",
+    "sk": r"[0-9a-f]{32}",
+    "key-": r"[0-9a-f]{32}",
+    "-us": rf"[\du{_FAR}]",
+    "-u": r"[ =+]",
+    "dd_": r"ap",
+    "dd-": r"ap",
+    "auth": rf'"{_LAX}{{0,12}}:',
+    "token": _TOKEN,
+    "secret": rf"{_REST}{_TOKEN}",
+    "credential": rf"{_REST}{_TOKEN}",
+    "secret_": r"[a-z0-9]{43}",
+    "machine": _LAX,
+    "-token": rf"(?:{_LAX}|[=%])",
+    "-secret": rf"(?:{_LAX}|[=%])",
+    "_key": rf"{_KEYED}{_TOKEN}",
+    "-key": rf"{_KEYED}{_TOKEN}",
+    "oracle": r"[+:%]",
+    "://": r"[^\s:/@]{0,400}:[^\s/]{0,800}@",
+    "eaaa": rf"[\w+={_FAR}-]{{60}}",
+    "akia": r"[a-z0-9]{16}",
+    "asia": r"[a-z0-9]{16}",
+    "abia": r"[a-z0-9]{16}",
+    "acca": r"[a-z0-9]{16}",
+    "aiza": r"[\w-]{35}",
+    "xox": r"[abceoprs]-",
+    "sq0": r"(?:atp|csp|idp)-",
+    "q~": rf"[\w~.{_FAR}-]{{31}}",
+    "sg.": r"[\w-]{16}",
+    "hf_": r"[a-z0-9]{30}",
+    "npm_": r"[a-z0-9]{36}",
+    "r8_": r"[a-z0-9]{37}",
+    "sk-": r"[\w-]{20}",
+    "dp.": r"(?:pt|st|ct|sa|scim|audit)\.",
+    "ssws": _LAX,
+    "eyj": r"[\w-]{10,4096}+\.eyj",
+    "aws": r"(?:[^\s=:\"']{0,80}(?:secret|key))",
+    **dict.fromkeys(_DATABASES.split(), r"[a-z]{0,3}(?:\+\w{1,12})?:"),
+    **dict.fromkeys(_PASSWORDS.split(), _PASSWORD),
+    **dict.fromkeys(_KEYS.split(), _TOKEN),
+}
+"""What must come behind words if there is to be a secret; those that are not here are never passed over."""
+
+_ESCAPED: Final = re.compile(
+    rb"(?i:\\(?:u(?!00(?:0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)"
+    rb"|(?!0130|0131|017f|1680|200.|202[89f]|205f|212a|3000)(?:0[1-9a-f]|[1-9a-f].)..)"
+    rb"|u....(?<![0-9a-f]{4})|x(?!0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)|x..(?<![0-9a-f]{2})))"
+)
+"""What may stand for a letter or a space of ours, now or one depth further, or for an end of a line."""
+
+_LETTERS: Final = "\u0130\u0131\u017f\u212a"
+"""Those that patterns may take for a letter of ours."""
+
+# One for each mark that it begins with: what begins with fixed letters is looked for several times as fast.
+_PERCENT: Final = re.compile(rb"%[0-9a-f]{2}")
+_ENTITY: Final = re.compile(rb"&(?:amp|lt|gt|quot|apos|#)")
+_LINE: Final = b"a" * 57
+_IN_LINE: Final = bytes(ord("a" if byte in ALPHABET else " ") for byte in range(256))
+
+
+@cache
+def _words() -> tuple[BytesAhoCorasick, tuple[re.Pattern[bytes] | None, ...]]:
+    from ahocorasick_rs import BytesAhoCorasick, Implementation
+
+    words = (*sorted(WORDS), *_LETTERS)
+    then = (FOLLOWED.get(word) for word in words)
+    ways = BytesAhoCorasick([word.encode() for word in words], implementation=Implementation.DFA)
+    return ways, tuple(None if one is None else re.compile(one.encode("ascii")) for one in then)
+
+
+def is_clean(line: bytes) -> bool:
+    """Say whether no secret is in a line at any depth; False where it cannot be told this way."""
+    if _ESCAPED.search(line) is not None:
+        return False
+    bare = line.translate(None, b"\\")
+    small = bare.lower()
+    if _PERCENT.search(small) is not None or _ENTITY.search(small) is not None:
+        return False
+    ways, then = _words()
+    for which, _, end in ways.find_matches_as_indexes(small, overlapping=True):
+        pattern = then[which]
+        if pattern is None or pattern.match(small, end) is not None:
+            return False
+    return not base64_at(bare)[0] and not _may_be_wrapped(line, bare)
+
+
+def _may_be_wrapped(line: bytes, bare: bytes) -> bool:
+    """Say whether there may be a line of base64 that goes on in the next one.
+
+    Such a line has 56 letters, and then the letter that its end has become: with the backslash between them
+    they are no run.
+    """
+    marks = bare.translate(_IN_LINE)
+    start = marks.find(_LINE)
+    while start >= 0:
+        end = marks.find(b" ", start)
+        run = bare[start:] if end < 0 else bare[start:end]
+        if bare.count(run) != line.count(run):
+            return True
+        start = -1 if end < 0 else marks.find(_LINE, end)
+    return False
