@@ -160,7 +160,7 @@ def test_what_is_escaped_as_a_letter_or_a_space_is_not_judged() -> None:
 
 
 def test_every_word_that_may_be_passed_over_is_one_of_the_rules() -> None:
-    assert set(secret_depths.FOLLOWED) <= set(WORDS)
+    assert set(secret_depths.FOLLOWED | secret_depths.AS_WRITTEN) <= set(WORDS)
     assert set(secret_glance.FOLLOWED) <= set(WORDS)
 
 

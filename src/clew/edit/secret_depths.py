@@ -17,8 +17,6 @@ from clew.edit.secret_glance import base64_at
 from clew.edit.secret_words import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ahocorasick_rs import BytesAhoCorasick
 
 _FAR: Final = r"\x80-\xff"
@@ -59,9 +57,8 @@ _KEYS: Final = (
     "signingkey encryptionkey masterkey"
 )
 
-FOLLOWED: Final[Mapping[str, str]] = {
+FOLLOWED: Final[dict[str, str]] = {
     "pat": r"[a-z0-9]{14}\.",
-    "sk": r"[0-9a-f]{32}",
     "key-": r"[0-9a-f]{32}",
     "-us": rf"[\du{_FAR}]",
     "-u": r"[ =+]",
@@ -78,35 +75,37 @@ FOLLOWED: Final[Mapping[str, str]] = {
     "_key": rf"{_KEYED}{_TOKEN}",
     "-key": rf"{_KEYED}{_TOKEN}",
     "oracle": r"[+:%]",
-    "://": r"[^\s:/@]{0,400}:[^\s/]{0,800}@",
-    "eaaa": rf"[\w+={_FAR}-]{{60}}",
-    "akia": r"[a-z0-9]{16}",
-    "asia": r"[a-z0-9]{16}",
-    "abia": r"[a-z0-9]{16}",
-    "acca": r"[a-z0-9]{16}",
-    "aiza": r"[\w-]{35}",
-    "xox": r"[abceoprs]-",
-    "sq0": r"(?:atp|csp|idp)-",
+    "://": r"[^\s:/@]{0,600}:[^\s/]{0,1200}@",
     "q~": rf"[\w~.{_FAR}-]{{31}}",
-    "sg.": r"[\w-]{16}",
     "hf_": r"[a-z0-9]{30}",
     "npm_": r"[a-z0-9]{36}",
     "r8_": r"[a-z0-9]{37}",
     "sk-": r"[\w-]{20}",
     "dp.": r"(?:pt|st|ct|sa|scim|audit)\.",
     "ssws": _LAX,
-    "eyj": r"[\w-]{10,4096}+\.eyj",
-    "aws": r"(?:[^\s=:\"']{0,80}(?:secret|key))",
+    "aws": r"(?:[^\s=:\"']{0,100}(?:secret|key))",
     **dict.fromkeys(_DATABASES.split(), r"[a-z]{0,3}(?:\+\w{1,12})?:"),
     **dict.fromkeys(_PASSWORDS.split(), _PASSWORD),
     **dict.fromkeys(_KEYS.split(), _TOKEN),
 }
 """What must come behind words if there is to be a secret; those that are not here are never passed over."""
 
+AS_WRITTEN: Final[dict[str, str]] = {
+    **dict.fromkeys(("akia", "asia", "abia", "acca"), r"(?<=A[KSBC]IA|ACCA)[A-Z0-9]{16}"),
+    "aiza": r"(?<=AIza)[\w-]{35}",
+    "eaaa": rf"(?<=EAAA)[\w+={_FAR}-]{{60}}",
+    "eyj": r"(?<=eyJ)[\w-]{10,4096}+\.eyJ",
+    "sg.": r"(?<=SG.)[\w-]{16}",
+    "sk": r"(?<=SK)[0-9a-f]{32}",
+    "sq0": r"(?<=sq0)(?:atp|csp|idp)-",
+    "xox": r"(?<=xox)[abceoprs]-",
+}
+"""The same where capitals count: in a picture there are such words by chance."""
+
 _ESCAPED: Final = re.compile(
-    rb"(?i:\\(?:u(?!00(?:0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)"
+    rb"\\(?i:u(?!00(?:0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)"
     rb"|(?!0130|0131|017f|1680|200.|202[89f]|205f|212a|3000)(?:0[1-9a-f]|[1-9a-f].)..)"
-    rb"|u....(?<![0-9a-f]{4})|x(?!0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)|x..(?<![0-9a-f]{2})))"
+    rb"|u....(?<![0-9a-f]{4})|x(?!0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)|x..(?<![0-9a-f]{2}))"
 )
 """What may stand for a letter or a space of ours, now or one depth further, or for an end of a line."""
 
@@ -121,13 +120,18 @@ _IN_LINE: Final = bytes(ord("a" if byte in ALPHABET else " ") for byte in range(
 
 
 @cache
-def _words() -> tuple[BytesAhoCorasick, tuple[re.Pattern[bytes] | None, ...]]:
+def _words() -> tuple[BytesAhoCorasick, tuple[tuple[re.Pattern[bytes], bool] | None, ...]]:
+    """Return what finds words; and what must follow each, and whether its capitals count."""
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
     words = (*sorted(WORDS), *_LETTERS)
-    then = (FOLLOWED.get(word) for word in words)
     ways = BytesAhoCorasick([word.encode() for word in words], implementation=Implementation.DFA)
-    return ways, tuple(None if one is None else re.compile(one.encode("ascii")) for one in then)
+    followed = FOLLOWED | AS_WRITTEN
+    then = (
+        (re.compile(followed[word].encode()), word in AS_WRITTEN) if word in followed else None
+        for word in words
+    )
+    return ways, tuple(then)
 
 
 def is_clean(line: bytes) -> bool:
@@ -140,8 +144,11 @@ def is_clean(line: bytes) -> bool:
         return False
     ways, then = _words()
     for which, _, end in ways.find_matches_as_indexes(small, overlapping=True):
-        pattern = then[which]
-        if pattern is None or pattern.match(small, end) is not None:
+        follows = then[which]
+        if follows is None:
+            return False
+        pattern, as_written = follows
+        if pattern.match(bare if as_written else small, end) is not None:
             return False
     return not base64_at(bare)[0] and not _may_be_wrapped(line, bare)
 

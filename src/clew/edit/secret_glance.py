@@ -86,7 +86,10 @@ _GOES_ON: Final = tuple(
 """As in `secret_forms`."""
 
 _QUOTED: Final = _compiled(rf"""\\"{_BLANK}(?:{_ENDED}(?={_MARGIN}\\")|(?<=[+.& \t])\\"|{_LISTED})""")
-_QUOTES: Final = ('\\" ', '\\"\t', '\\"+', '\\".', '\\"&', '\\"\\n', '\\"\\r\\n', '\\"\\\\\\', '\\""')
+_QUOTES: Final = (
+    *(rf"\"{mark}".encode("ascii") for mark in (" ", "\t", "+", ".", "&", '"', r"\r\n", r"\\\r", r"\\\n")),
+    *(rb"\"\n" + bytes((byte,)) for byte in (*b" \t0123456789|:+.&\\", *range(128, 256))),
+)
 """How that may begin: few of all escaped quotes do."""
 
 # Base64 -----------------------------------------------------------------------------------------
@@ -180,7 +183,7 @@ def _finder() -> tuple[BytesAhoCorasick, tuple[_Then, ...]] | None:
         # Counts of tokens are in every line.
         ends = _TOKEN_ENDS if word == "token" else (b"",)
         then |= {word.encode("ascii") + end: seen for end in ends}
-    then |= {start.encode("ascii"): ("more", _QUOTED, 0) for start in _QUOTES}
+    then |= dict.fromkeys(_QUOTES, ("more", _QUOTED, 0))
     then[_TEXT.encode("ascii")] = ("text", None, 0)
     return BytesAhoCorasick(then, implementation=Implementation.DFA), tuple(then.values())
 
