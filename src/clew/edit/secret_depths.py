@@ -103,9 +103,9 @@ AS_WRITTEN: Final[dict[str, str]] = {
 """The same where capitals count: in a picture there are such words by chance."""
 
 _ESCAPED: Final = re.compile(
-    rb"\\(?i:u(?!00(?:0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)"
+    rb"\\(?:u(?i:(?!00(?:0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)"
     rb"|(?!0130|0131|017f|1680|200.|202[89f]|205f|212a|3000)(?:0[1-9a-f]|[1-9a-f].)..)"
-    rb"|u....(?<![0-9a-f]{4})|x(?!0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)|x..(?<![0-9a-f]{2}))"
+    rb"|....(?<![0-9a-f]{4}))|x(?i:(?!0[0-8ef]|1[0-9ab]|8[0-46-9a-f]|9.|a[1-9a-f]|[b-f].)|..(?<![0-9a-f]{2})))"
 )
 """What may stand for a letter or a space of ours, now or one depth further, or for an end of a line."""
 
