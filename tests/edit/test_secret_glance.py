@@ -139,6 +139,22 @@ def test_no_depth_of_escapes_hides_a_kind_from_a_clean_line(kind: Kind) -> None:
                 assert not secret_depths.is_clean(line), line
 
 
+@pytest.mark.parametrize("joint", ["\\\n  ", '"\n  "', '" + "', "'\n  '", "' + '", "`\n", "^\n", '" .\n"'])
+def test_a_word_that_a_line_cuts_in_two_is_seen(joint: str) -> None:
+    line = json.dumps({"v": f"let it = gh{joint}p_{'aB3dE5fG7h' * 4}"}).encode()
+    assert sight(line.decode()) == "suspect"
+    assert seen_in([line]) == ["seen"]
+
+
+def test_base64_that_is_whole_only_without_its_escapes_is_seen() -> None:
+    """In pieces of ten letters, none of which is a run of it."""
+    packed = base64.b64encode(b"It is AK" + b"IAQ3EG7RTYUW2DFH5K").decode()
+    line = b'{"pwd":"x","v":"' + re.sub(r"(.{9}.*?)(?=[A-Z])", r"\1\\\\", packed).encode() + b'"}'
+    assert json.loads(line)
+    assert sight(line.decode()) == "suspect"
+    assert not secret_depths.is_clean(line)
+
+
 @given(st.text("aKq?>~ /\n", min_size=12, max_size=40), st.binary(max_size=4), st.booleans())
 @settings(max_examples=30)
 def test_what_can_be_read_in_base64_is_seen(text: str, before: bytes, for_addresses: bool) -> None:
