@@ -195,7 +195,21 @@ def opened(
     try:
         page.goto(own, wait_until="domcontentloaded")
         if scripts:
-            page.wait_for_timeout(150)
+            _wait_until_drawn(page)
         yield watched
     finally:
         context.close()
+
+
+def _wait_until_drawn(page: Page) -> None:
+    """Wait for what stands on the screen first; a busy machine may take a while."""
+    page.wait_for_load_state("load")
+    has_items = page.evaluate(
+        """() => {
+            const turns = document.getElementById("turns")?.textContent ?? "[]";
+            return document.getElementById("app") !== null && JSON.parse(turns).length > 0;
+        }"""
+    )
+    if has_items:
+        page.locator("#app .item").first.wait_for(state="attached")
+    page.wait_for_timeout(150)

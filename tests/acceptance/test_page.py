@@ -94,7 +94,7 @@ def test_sixty_payloads_in_every_place_of_a_page_do_nothing(tmp_path: Path, runn
     for number, payload in enumerate(PAYLOADS):
         path = written(everywhere(payload), tmp_path / f"{number}.html")
         with browser.opened(running, path) as watched:
-            assert watched.page.locator(".item").count() >= 6, payload
+            watched.page.locator(".item").nth(5).wait_for(state="attached")
             look_at_all(watched.page)
             assert watched.page.evaluate("document.querySelectorAll('.agentturns section').length") == 1, (
                 payload
