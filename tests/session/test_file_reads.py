@@ -253,3 +253,25 @@ def test_the_folder_of_a_session_is_where_bare_names_are() -> None:
     builder.answer(call("w", "Write", {"file_path": "a", "content": "x"}), stop="tool_use")
     builder.result("w", "File created successfully at: a")
     assert [one.path for one in happenings(builder.session())] == [f"{HOME}/a"]
+
+
+def test_what_a_sub_agents_file_has_out_of_order_happens_in_its_order() -> None:
+    """As 2.1.45 was seen to write it: the end before the beginning, with the parents as they are."""
+    main = Builder().prompt("Go")
+    main.answer(call("t1", "Task", {"prompt": "Do it", "description": "d"}), stop="tool_use")
+    side = Builder("side").prompt("Do it", isSidechain=True, agentId="x1")
+    for name, tool, given, said in (
+        ("w1", "Write", {"content": "s1\ns2\ns3\n"}, "File created successfully at: s"),
+        ("e1", "Edit", {"old_string": "s2", "new_string": ""}, "The file s has been updated."),
+    ):
+        side.wait(1).answer(
+            call(name, tool, {"file_path": path("s"), **given}), stop="tool_use", isSidechain=True
+        )
+        side.result(name, said, isSidechain=True)
+    main.result("t1", toolUseResult={"agentId": "x1", "prompt": "Do it", "content": []})
+    lines = side.data().splitlines(keepends=True)
+    assert len(lines) == 5
+    shuffled = b"".join([*lines[3:], *lines[:3]])
+    found, gaps = followed(main.session(), Source("x1", Session.read(shuffled)))
+    assert contents(found) == [b"s1\ns2\ns3\n", b"s1\ns3\n"]
+    assert not gaps

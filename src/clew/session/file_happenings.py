@@ -133,7 +133,12 @@ class _Gathering:
             place = self._turn_of.get(agent.started_by or "") or above
             home = self._session if agent.source is None else agent.source.session
             calls = pairs(home, None if agent.source is not None else agent.rows).calls
-            ordered = sorted(calls, key=lambda call: call.row if call.result_row is None else call.result_row)
+            order = range(len(home)) if agent.source is None else Graph(home).in_order()
+            place_of = order if isinstance(order, range) else {row: n for n, row in enumerate(order)}
+            ordered = sorted(
+                calls,
+                key=lambda call, at=place_of: at[call.row if call.result_row is None else call.result_row],
+            )
             latest = place.time if place is not None else 0
             for call in ordered:
                 if call.result_row is None:
