@@ -8,14 +8,16 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http.client import HTTPConnection
 from typing import TYPE_CHECKING, Any
 
 from clew.faces.web.server import Server
 from clew.faces.web.site import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
     from pathlib import Path
+    from typing import Self
 
 _opened: list[str] | None = None
 
@@ -29,7 +31,7 @@ sys.addaudithook(_note)
 
 
 @contextmanager
-def watching_files() -> Iterator[list[str]]:
+def watching_files() -> Generator[list[str]]:
     """Give the list of every file and folder that is opened meanwhile, by whatever thread."""
     global _opened  # noqa: PLW0603  # an audit hook cannot be taken away again
     _opened = []
@@ -69,15 +71,12 @@ def parse(data: bytes) -> Reply:
 
 
 def _joined(data: bytes) -> bytes:
-    found = b""
-    while data:
-        size, _, rest = data.partition(b"\r\n")
-        length = int(size, 16)
-        if not length:
-            break
-        found += rest[:length]
-        data = rest[length + 2 :]
-    return found
+    found: list[bytes] = []
+    at = 0
+    while (end := data.find(b"\r\n", at)) >= 0 and (length := int(data[at:end], 16)):
+        found.append(data[end + 2 : end + 2 + length])
+        at = end + 4 + length
+    return b"".join(found)
 
 
 class Visitor:
@@ -92,11 +91,11 @@ class Visitor:
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as line:
             with suppress(OSError):  # it may answer, and end, before it has heard everything
                 line.sendall(data)
-            found = b""
+            found: list[bytes] = []
             with suppress(ConnectionError):
                 while piece := line.recv(1 << 16):
-                    found += piece
-            return found
+                    found.append(piece)
+            return b"".join(found)
 
     def send(
         self,
@@ -143,7 +142,7 @@ class Visitor:
 
 
 @contextmanager
-def running(*roots: Path, read_only: bool = False, use_index: bool = False) -> Iterator[Visitor]:
+def running(*roots: Path, read_only: bool = False, use_index: bool = False) -> Generator[Visitor]:
     """Run a server, and give a visitor who was let in."""
     failures: list[str] = []
     site = Site(roots, read_only=read_only, use_index=use_index, jobs=1, log=failures.append)
@@ -161,3 +160,37 @@ def running(*roots: Path, read_only: bool = False, use_index: bool = False) -> I
         thread.join(20)
         assert not thread.is_alive()
     assert not failures, failures[0]
+
+
+class Listener:
+    """A page that listens to what happens."""
+
+    def __init__(self, visitor: Visitor, last: str | None = None) -> None:
+        self._line = HTTPConnection("127.0.0.1", visitor.port, timeout=20)
+        headers = {"Cookie": visitor.cookie, "Sec-Fetch-Site": "same-origin"}
+        if last is not None:
+            headers["Last-Event-ID"] = last
+        self._line.request("GET", "/api/events", headers=headers)
+        self._reply = self._line.getresponse()
+        self.status = self._reply.status
+        self.last = ""
+
+    def next(self) -> tuple[str, Any]:
+        """Wait for an event: its name and its data. An empty name for the end."""
+        found: dict[str, str] = {}
+        while line := self._reply.readline().decode():
+            if line == "\n":
+                if "event" in found:
+                    self.last = found["id"]
+                    return found["event"], json.loads(found["data"])
+                found.clear()
+            name, _, value = line.rstrip("\n").partition(": ")
+            found[name] = value
+        return "", None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._reply.close()
+        self._line.close()

@@ -41,7 +41,6 @@ def command(common: Shared, port: int, no_open: bool, read_only: bool) -> int:
         if error.name not in {"starlette", "uvicorn", "h11"}:
             raise
         raise UsageError(f"clew web needs {error.name}", hint="pip install 'clew[web]'") from None
-    _start_processes_apart()
     site = Site(
         common.roots,
         read_only=read_only,
@@ -50,6 +49,7 @@ def command(common: Shared, port: int, no_open: bool, read_only: bool) -> int:
         log=common.screen.note if common.is_verbose else None,
     )
     server = Server(site, port=port)
+    _start_processes_apart()
 
     def ready() -> None:
         _tell(common, server)
