@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from clew.catalog.catalog import Catalog, Progress
+from clew.faces.web.site import Site
 from tests.builder import Builder
 from tests.faces.stage import demo, write
 from tests.faces.web.lab import Listener, running
@@ -143,6 +144,7 @@ def test_more_than_it_takes_on_is_refused_and_not_queued_for_ever(tmp_path: Path
         lane = Lane("test", threads=2, waiting=3)
         go_on = threading.Event()
         tasks = [asyncio.create_task(lane.run(lambda: go_on.wait(10))) for _ in range(9)]
+        tasks.append(asyncio.create_task(lane.run(lambda: go_on.wait(10), goes_on=True)))
         await asyncio.sleep(0.05)
         go_on.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
@@ -154,4 +156,21 @@ def test_more_than_it_takes_on_is_refused_and_not_queued_for_ever(tmp_path: Path
 
     found = asyncio.run(crowd())
     assert found[:5] == [True] * 5
-    assert all(isinstance(one, BusyError) for one in found[5:])
+    assert all(isinstance(one, BusyError) for one in found[5:9])
+    assert found[9] is True, "what has begun is not broken off"
+
+
+def test_what_goes_wrong_inside_is_told_without_a_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Site) -> None:
+        raise RuntimeError("words that are nobody's business")
+
+    with pytest.raises(AssertionError, match="nobody's business"), running(demo(tmp_path)) as visitor:  # noqa: PT012
+        with monkeypatch.context() as patch:
+            patch.setattr(Site, "shelf", fail)
+            reply = visitor.get("/api/sessions")
+            assert (reply.status, reply.error) == (500, "internal")
+            assert b"nobody" not in reply.body
+            assert b"Traceback" not in reply.body
+        assert visitor.get("/api/sessions").status == 200

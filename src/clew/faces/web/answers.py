@@ -117,7 +117,9 @@ def failed(error: Exception) -> tuple[int, bytes]:
     if isinstance(error, ClewError):
         return _STATUS.get(error.code, 422), failure(error.code, error.message, error.hint)
     # What went wrong is for the log: it may name what no page should know.
-    return 500, failure("internal", "something went wrong inside clew", "clew web says more where it runs")
+    return 500, failure(
+        "internal", "something went wrong inside clew", "clew web -v says more, where it runs"
+    )
 
 
 def failure(code: str, message: str, hint: str | None = None) -> bytes:

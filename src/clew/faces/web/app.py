@@ -100,7 +100,7 @@ def _endpoint(site: Site, route: Route) -> Endpoint:
                 return Response(body, media_type=JSON)
             case Stream(pieces, media_type, headers):
                 # The first pieces come before the head is sent: what fails at once can still be said.
-                first = await lane.run(lambda: _some(pieces))
+                first = await lane.run(lambda: _some(pieces), goes_on=True)
                 body = _sent(site, lane, first, pieces)
                 return StreamingResponse(body, media_type=media_type, headers=headers)
 
@@ -142,7 +142,7 @@ async def _sent(site: Site, lane: Lane, first: bytes, pieces: Iterator[bytes]) -
     try:
         while some:
             yield some
-            some = await lane.run(lambda: _some(pieces))
+            some = await lane.run(lambda: _some(pieces), goes_on=True)
     except Exception:
         # The head is sent: that something is missing can only be said by breaking off.
         if site.log is not None:
@@ -151,7 +151,7 @@ async def _sent(site: Site, lane: Lane, first: bytes, pieces: Iterator[bytes]) -
     finally:
         close = getattr(pieces, "close", None)
         if close is not None:
-            await lane.run(close)
+            await lane.run(close, goes_on=True)
 
 
 def _some(pieces: Iterator[bytes]) -> bytes:

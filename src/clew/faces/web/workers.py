@@ -32,9 +32,12 @@ class Lane:
         self._threads: list[threading.Thread] = []
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """Do some work in one of the threads. To be called in the thread of the server."""
-        if self._taken >= self._room:
+    async def run(self, work: Callable[[], T], *, goes_on: bool = False) -> T:
+        """Do some work in one of the threads. To be called in the thread of the server.
+
+        Work that goes on with an answer which has begun is never refused.
+        """
+        if self._taken >= self._room and not goes_on:
             raise BusyError("the server has too much to do", hint="ask again in a moment")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
