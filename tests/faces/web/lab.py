@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import socket
 import sys
 import threading
@@ -145,6 +146,9 @@ class Visitor:
 def running(*roots: Path, read_only: bool = False, use_index: bool = False) -> Generator[Visitor]:
     """Run a server, and give a visitor who was let in."""
     failures: list[str] = []
+    before = multiprocessing.get_start_method(allow_none=True)
+    # As `clew web` does: to fork a process with threads in it may hang, and newer Pythons warn of it.
+    multiprocessing.set_start_method("forkserver", force=True)
     site = Site(roots, read_only=read_only, use_index=use_index, jobs=1, log=failures.append)
     server = Server(site)
     is_ready = threading.Event()
@@ -158,6 +162,7 @@ def running(*roots: Path, read_only: bool = False, use_index: bool = False) -> G
     finally:
         server.stop()
         thread.join(20)
+        multiprocessing.set_start_method(before, force=True)
         assert not thread.is_alive()
     assert not failures, failures[0]
 
