@@ -186,7 +186,7 @@ def test_whoever_asks_too_slowly_is_cut_and_nobody_else_notices(
                 line.sendall(b"GET / HTTP/1.1\r\n" if number % 2 else b"")
             began = time.monotonic()
             assert visitor.get("/api/index").status == 200
-            assert time.monotonic() - began < 0.4
+            assert time.monotonic() - began < 2
             for line in lines:
                 with suppress(ConnectionError):
                     assert line.recv(10) == b""
