@@ -19,7 +19,7 @@ COMMANDS: Final = (
     Command("find", "Find", "where any id is: uuid, message, request, tool use, agent, session"),
     Command("show", "Read", "read a session in the terminal"),
     Command("watch", "Read", "follow sessions as they are written"),
-    Command("web", "Read", "read, search and mend sessions in the browser"),
+    Command("web", "Read", "serve sessions to programs on this machine; the pages are yet to come"),
     Command("tree", "Read", "branches, compactions and sub-agents of a session"),
     Command("diff", "Read", "two sessions, or two branches of one, side by side"),
     Command("context", "Read", "exactly what the model will be sent when a session is resumed"),

@@ -27,7 +27,10 @@ Examples:
 @click.option("--read-only", is_flag=True, help="Change nothing: no edits, and no undo.")
 @shared
 def command(common: Shared, port: int, no_open: bool, read_only: bool) -> int:
-    """Read, search and mend sessions in the browser.
+    """Serve sessions to programs on this machine.
+
+    It answers what lists, turns, search, usage and edits are asked for, in JSON. The pages for people are yet
+    to come; for those see clew export --to html.
 
     The server listens on 127.0.0.1 alone. It prints one line, its address; that lets one browser in, once.
     Nothing is sent anywhere. Ctrl-C ends it.
