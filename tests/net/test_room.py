@@ -1,4 +1,4 @@
-"""Other machines are called from one room and a few modules that are named here; one module listens."""
+"""Other machines are called from one room and a few modules that are named here; two servers listen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLING = {
     "anthropic",
     "aiohttp",
 }
-LISTENING = {"http.server", "socketserver"}
+LISTENING = {"http.server", "socketserver", "uvicorn"}
 
 
 def imports(path: Path) -> set[str]:
@@ -40,6 +40,7 @@ OUTSIDE = {
     "agent/standin_server.py": "is called, and needs sockets to hang up",
     "agent/web_page.py": "connects to the very address that it has looked at",
     "agent/mcp_link.py": "hands a way to call to somebody else's library",
+    "faces/web/server.py": "listens on this machine, and has the place before anything is served",
 }
 """Who else has to do with sockets, and why."""
 
@@ -49,8 +50,8 @@ def test_only_this_room_and_a_few_others_call_other_machines() -> None:
     assert outside <= OUTSIDE.keys()
 
 
-def test_only_the_stand_in_listens() -> None:
-    assert importing(LISTENING) == {"agent/standin_server.py"}
+def test_only_the_stand_in_and_the_web_app_listen() -> None:
+    assert importing(LISTENING) == {"agent/standin_server.py", "faces/web/server.py"}
 
 
 def test_an_import_would_be_noticed() -> None:
