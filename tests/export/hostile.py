@@ -143,7 +143,7 @@ def everywhere(payload: str, session: str = "hostile") -> bytes:
     edit = {"file_path": payload, "old_string": payload, "new_string": "x"}
     builder.answer(call("toolu_3", "Edit", edit), stop="tool_use")
     builder.result("toolu_3", payload, is_error=True)
-    builder.answer(call("toolu_4", "Read", {"file_path": f"/work/{payload}"}), stop="tool_use")
+    builder.answer(call("toolu_4", "Read", {"file_path": f"/maze/{payload}"}), stop="tool_use")
     builder.result("toolu_4", payload)
     builder.answer(payload)
     builder.user([text(payload), {"type": "image", "source": {"type": "url", "url": payload}}])

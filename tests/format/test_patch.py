@@ -19,6 +19,7 @@ from clew.format.patch import (
     remove,
     replace,
     replace_bytes,
+    same_start,
     span,
     value_at,
 )
@@ -231,3 +232,11 @@ def test_every_byte_but_those_of_the_strings_stays() -> None:
     assert found == raw.replace(b'"old"', b'"new"', 3)
     assert map_strings(b"[1", lambda _path, _text: "x") == b"[1"
     assert map_strings(b"17", lambda _path, _text: "x") == b"17"
+
+
+@given(st.binary(max_size=20), st.binary(max_size=20), st.binary(max_size=20))
+def test_what_two_begin_with_alike_is_counted(start: bytes, one: bytes, other: bytes) -> None:
+    left, right = start + one, start + other
+    count = same_start(left, right)
+    assert left[:count] == right[:count]
+    assert count == min(len(left), len(right)) or left[count] != right[count]

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.edit.plan import Keep, Patch
+from clew.format.patch import same_start
 
 if TYPE_CHECKING:
     from clew.edit.plan import FilePlan, Item, Step
@@ -61,8 +62,8 @@ class Overlay:
         old = self._old.read(item.offset, item.length)
         if line == old:
             return
-        before = _common(old, line)
-        after = _common(old[before:][::-1], line[before:][::-1])
+        before = same_start(old, line)
+        after = same_start(old[before:][::-1], line[before:][::-1])
         length = len(line) - before - after
         data = line[before : before + length] if length <= _HELD else None
         self._new.append(_New(data, item, before, length))
@@ -107,15 +108,3 @@ class Overlay:
             step = self._plan.damage(item.fragment)
         assert isinstance(step, Patch)
         return step.data
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """Return how many bytes two begin with are the same."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

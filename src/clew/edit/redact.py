@@ -21,7 +21,7 @@ from clew.edit.secret_forms import apart
 from clew.edit.secret_places import is_structure, place_of
 from clew.edit.secret_rows import MARK, rows
 from clew.edit.thinking import THINKING
-from clew.format.patch import map_strings
+from clew.format.patch import map_strings, same_start
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -193,8 +193,8 @@ class _Line:
 
     def keep(self, raw: bytes, new: bytes) -> None:
         """Remember what became of a line, if that is not much."""
-        start = _common(raw, new)
-        end = _common(raw[:start:-1], new[:start:-1])
+        start = same_start(raw, new)
+        end = same_start(raw[:start:-1], new[:start:-1])
         middle = new[start : len(new) - end]
         if len(middle) <= _KEPT:
             self._done = hash(raw), start, len(raw) - end, middle
@@ -220,18 +220,6 @@ class _Line:
 
         mark = MARK if raw.startswith(MARK) else b""
         return mark + map_strings(raw.removeprefix(mark), changed, skip=self._skip), held, kept
-
-
-def _common(one: bytes, other: bytes) -> int:
-    """Return how many bytes two begin with are the same."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _drop_thoughts(changes: Redaction, row: Row, void: Sequence[Path]) -> None:

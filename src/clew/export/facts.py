@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from clew.view import whole, words
 
@@ -11,9 +11,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clew.export.story import Story
-    from clew.view.parts import Agent, Image, TurnHead, Work
+    from clew.view.parts import Agent, Image, State, TurnHead, Work
 
 SILENT = "Nothing was said in this session."
+
+DEEPEST: Final = 24
+"""How deep sub-agents are told within each other."""
+
+MARKS: Final[dict[State, str]] = {
+    "done": "✓", "failed": "✗", "refused": "✗", "missing": "?", "running": "…",
+}  # fmt: skip
+"""How a call ended, as a sign before it."""
 
 
 def facts(story: Story) -> Iterator[tuple[str, str]]:

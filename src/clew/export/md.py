@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clew.export import md_escape as gate
-from clew.export.facts import SILENT, agent_line, facts, image_line, turn_facts
+from clew.export.facts import DEEPEST, MARKS, SILENT, agent_line, facts, image_line, turn_facts
 from clew.export.md_answer import answer
 from clew.view import parts, words
 from clew.view.texts import one_line
@@ -24,12 +24,6 @@ if TYPE_CHECKING:
 _TITLE: Final = 90
 """As much of a prompt as stands in the heading of its turn."""
 
-_DEEPEST: Final = 24
-"""How deep sub-agents are told within each other."""
-
-_MARKS: Final[dict[parts.State, str]] = {
-    "done": "✓", "failed": "✗", "refused": "✗", "missing": "?", "running": "…",
-}  # fmt: skip
 _TODOS: Final[dict[parts.TodoState, str]] = {
     "pending": "[ ]", "in_progress": "[ ] *now:*", "completed": "[x]", "removed": "[ ] *taken off:*",
 }  # fmt: skip
@@ -98,7 +92,7 @@ class _Document:
                 yield from _notice(flow)
 
     def _call(self, call: parts.Call, depth: int) -> Iterator[str]:
-        told = [f"{_MARKS[call.state]} **{gate.inline(call.tool)}**"]
+        told = [f"{MARKS[call.state]} **{gate.inline(call.tool)}**"]
         if argument := gate.code(call.argument):
             told.append(argument)
         outcome = [gate.inline(call.outcome)] if call.outcome else []
@@ -113,7 +107,7 @@ class _Document:
         if not self.options.with_agents:
             return
         for agent in agents:
-            if depth >= _DEEPEST:
+            if depth >= DEEPEST:
                 yield f"*{gate.inline(agent_line(agent))}*"
                 continue
             yield f"<details><summary>{gate.label(agent_line(agent))}</summary>"
@@ -172,7 +166,7 @@ def _part(part: parts.Part, depth: int = 0) -> Iterator[str]:
         case parts.Todos(items):
             yield "\n".join(f"- {_TODOS[one.state]} {gate.inline(one.text)}" for one in items)
         case parts.Section(title):
-            if depth < _DEEPEST:
+            if depth < DEEPEST:
                 yield from _folded(title, _parts(part.parts, depth + 1), is_open=part.is_open)
 
 

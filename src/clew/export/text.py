@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from clew.export.facts import SILENT, agent_line, facts, image_line, turn_facts
+from clew.export.facts import DEEPEST, MARKS, SILENT, agent_line, facts, image_line, turn_facts
 from clew.view import parts, words
 from clew.view.plain import one_line, plain
 
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from clew.view.timeline import TurnView
 
 _WIDTH: Final = 80
-_DEEPEST: Final = 24
-_MARKS: Final[dict[parts.State, str]] = {
-    "done": "✓", "failed": "✗", "refused": "✗", "missing": "?", "running": "…",
-}  # fmt: skip
 _TODOS: Final[dict[parts.TodoState, str]] = {
     "pending": "[ ]", "in_progress": "[>]", "completed": "[x]", "removed": "[-]",
 }  # fmt: skip
@@ -102,7 +98,7 @@ class _Document:
             ends.append(words.duration(call.duration_ms))
         yield ""
         end = f" · {' · '.join(ends)}" if ends else ""
-        yield f"{_MARKS[call.state]} {' '.join(told)}{end}"
+        yield f"{MARKS[call.state]} {' '.join(told)}{end}"
         yield from _led("    < ", _parts(call.given))
         yield from _led("    ", _parts(call.result))
         yield from self._agents(call.agents, depth)
@@ -113,7 +109,7 @@ class _Document:
         for agent in agents:
             yield ""
             yield f"  └ {one_line(agent_line(agent))}"
-            if depth < _DEEPEST:
+            if depth < DEEPEST:
                 for turn in self.story.agent_turns(agent.agent_id):
                     yield from _led("  │ ", self._flows(turn, depth + 1))
 
@@ -155,7 +151,7 @@ def _part(part: parts.Part, depth: int) -> Iterator[str]:
             yield from (f"{_TODOS[one.state]} {one_line(one.text)}" for one in items)
         case parts.Section(title):
             yield f"{one_line(title)}:"
-            if depth < _DEEPEST:
+            if depth < DEEPEST:
                 yield from _led("  ", _parts(part.parts, depth + 1))
 
 

@@ -293,3 +293,15 @@ def _text(token: bytes) -> str:
     except ValueError:
         return text[1:-1]
     return found if isinstance(found, str) else text[1:-1]
+
+
+def same_start(one: bytes, other: bytes) -> int:
+    """Return how many bytes two begin with are the same."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

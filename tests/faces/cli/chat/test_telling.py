@@ -47,7 +47,7 @@ def live(telling: Telling, now: float = 0.0, room: int = 20) -> list[str]:
 
 @pytest.fixture
 def telling() -> Telling:
-    return Telling(60, "/work")
+    return Telling(60, "/maze")
 
 
 def test_an_answer_is_drawn_line_by_line_and_its_end_as_it_comes(telling: Telling) -> None:
@@ -102,7 +102,7 @@ def test_a_call_that_was_refused_needs_no_reason(telling: Telling) -> None:
     words = "The user doesn't want to proceed with this tool use. …"
     shown = told(
         telling,
-        use("Write", {"file_path": "/work/a.txt", "content": ""}),
+        use("Write", {"file_path": "/maze/a.txt", "content": ""}),
         ended("Write", words, is_error=True),
     )
     assert shown == ["✗ Write a.txt · refused"]
@@ -111,7 +111,7 @@ def test_a_call_that_was_refused_needs_no_reason(telling: Telling) -> None:
 def test_what_came_of_a_call_stays_where_its_argument_is_cut(telling: Telling) -> None:
     shown = told(
         telling,
-        use("Read", {"file_path": "/work/" + "long/" * 30}),
+        use("Read", {"file_path": "/maze/" + "long/" * 30}),
         CallBegan("c1", "Read", {}),
         ended("Read", "one\ntwo"),
     )
@@ -130,7 +130,7 @@ def test_the_calls_of_a_sub_agent_stand_below_it(telling: Telling) -> None:
     assert live(telling) == ["● Agent look", "  └ ● Grep x"]
     told(telling, inside(ended("Grep", "a\nb", "c2")))
     told(telling, inside(use("Agent", {"description": "deeper"}, "c3")), inside(CallBegan("c3", "Agent", {})))
-    told(telling, InAgent("c3", "a2", use("Read", {"file_path": "/work/a"}, "c4")))
+    told(telling, InAgent("c3", "a2", use("Read", {"file_path": "/maze/a"}, "c4")))
     assert live(telling) == [
         "● Agent look",
         "  └ ✓ Grep x · 2 lines",
