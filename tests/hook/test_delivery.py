@@ -120,7 +120,13 @@ def killed(place: Place, collector: Collector, rounds: int, seed: int) -> int:
         path = turn(place, "s1", number)
         place.hook(place.said(path, last_assistant_message=f"answer s1-{number}"), "Stop")
         prompts.append(f"PROMPT<s1-{number}>")
-        time.sleep(dice.random() * 0.6)
+        if number % 2:  # at a moment nobody chose, which on a quick machine may be after all is done
+            time.sleep(dice.random() * 0.6)
+        else:
+            end = time.monotonic() + 5
+            while not workers(place) and time.monotonic() < end:
+                time.sleep(0.001)
+            time.sleep(dice.random() * 0.05)
         for pid in workers(place):
             os.kill(pid, signal.SIGKILL)
             hit += 1

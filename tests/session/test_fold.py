@@ -139,6 +139,14 @@ def test_folding_any_lines_equals_reading_them_whole(data: bytes) -> None:
     agree(data)
 
 
+_SIDE = _entry().map(lambda entry: json.dumps(entry | {"isSidechain": True}).encode() + b"\n")
+
+
+@given(st.lists(_SIDE, max_size=12).map(b"".join))
+def test_folding_a_sub_agents_lines_in_any_order_equals_reading_them_whole(data: bytes) -> None:
+    agree(data)
+
+
 @given(st.lists(_LINE, max_size=8).map(b"".join), st.sets(st.integers(0, 12)))
 def test_looking_in_between_changes_nothing(data: bytes, looks: set[int]) -> None:
     inventory, summary = Inventory(), Summary()

@@ -37,18 +37,6 @@ def test_a_parent_may_come_later_in_the_file() -> None:
     assert shuffled.path(0) == [2, 1, 0]
 
 
-@given(st.permutations(range(6)))
-def test_in_order_every_line_comes_behind_its_parent_and_all_else_stays(places: list[int]) -> None:
-    lines = [line("a"), line("b", "a"), line("c", "b"), line("d", "b"), line("e", "d"), line("f", "a")]
-    graph = tree(*(lines[place] for place in places))
-    order = list(graph.in_order())
-    assert sorted(order) == list(range(6))
-    at = {row: number for number, row in enumerate(order)}
-    assert all(above < 0 or at[above] < at[row] for row, above in enumerate(graph.parent))
-    if all(above < row for row, above in enumerate(graph.parent)):
-        assert order == list(range(6))
-
-
 def test_a_line_whose_parent_is_missing_hangs_on_the_line_before_and_says_so() -> None:
     graph = tree(line("a"), line("b", "a"), line("c", "lost"), line("d", "c"))
     assert graph.parent[2] == 1

@@ -14,6 +14,7 @@ from clew.store.writer import NotWrittenError
 from tests.store.faults.disks import ERRORS, CountingDisk, FailingDisk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 PIECES = (b"one\n", b"", b"two\n")
@@ -120,6 +121,32 @@ def test_a_file_beside_another_takes_its_place(tmp_path: Path) -> None:
     assert names(tmp_path) == {"x"}
     with pytest.raises(NotWrittenError):
         outputs.take_over(temporary, str(path))
+
+
+def test_what_is_written_aside_is_whole_on_the_disk_and_settles_with_the_others(tmp_path: Path) -> None:
+    disk = CountingDisk()
+    temporary = outputs.beside(str(tmp_path / "x"))
+    written = outputs.write_aside(temporary, PIECES, disk=disk)
+    assert written == outputs.write_output(str(tmp_path / "y"), PIECES)._replace(path=temporary)
+    assert disk.calls[-2:] == ["sync", "replace"]
+    assert "sync_folder" not in disk.calls
+    outputs.take_over(temporary, str(tmp_path / "x"), settles=False, disk=disk)
+    assert "sync_folder" not in disk.calls
+    assert (tmp_path / "x").read_bytes() == b"".join(PIECES)
+
+    def failing() -> Iterator[bytes]:
+        yield b"half"
+        raise ValueError
+
+    with pytest.raises(ValueError, match=r"^$"):
+        outputs.write_aside(temporary, failing())
+    assert names(tmp_path) == {"x", "y"}
+
+
+def test_what_was_left_unfinished_goes_when_the_folder_is_used_again(tmp_path: Path) -> None:
+    (tmp_path / ".export.999999999-3.clew").write_bytes(b"half")
+    assert outputs.make_output_folder(str(tmp_path)) == str(tmp_path)
+    assert names(tmp_path) == set()
 
 
 def test_where_nothing_can_be_looked_up_that_is_said(tmp_path: Path) -> None:

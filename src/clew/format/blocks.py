@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import binascii
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from clew.format import fields
 
@@ -28,7 +28,8 @@ class Block:
     @property
     def data(self) -> Mapping[str, object]:
         """The object, or an empty one when the value is none."""
-        return fields.as_mapping(self.raw) or _EMPTY
+        raw = self.raw
+        return cast("dict[str, object]", raw) if isinstance(raw, dict) else _EMPTY
 
     @property
     def type(self) -> str | None:
@@ -209,8 +210,9 @@ def blocks(content: object) -> tuple[Block, ...]:
     """View a message's content as blocks, whatever it is: a string, a list, one bare block, nothing."""
     if content is None:
         return ()
-    listed = fields.as_items(content)
-    return (block(content),) if listed is None else tuple(map(block, listed))
+    if isinstance(content, list):
+        return tuple(map(block, cast("list[object]", content)))
+    return (block(content),)
 
 
 def text_of(content: tuple[Block, ...]) -> str:

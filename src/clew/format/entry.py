@@ -53,10 +53,19 @@ class Entry:
             self._decoded = decode(self.raw)
         return self._decoded
 
+    def read(self) -> None:
+        """Decode it now, where it can be told what it means that it cannot be."""
+        if self._decoded is None:
+            self._decoded = decode(self.raw)
+
     @property
     def data(self) -> Mapping[str, Any]:
         """The record as a mapping. Read only: it is shared."""
-        return self.decoded.data
+        # Every accessor comes here, millions of times in a long session: no call more than is needed.
+        found = self._decoded
+        if found is None:
+            found = self._decoded = decode(self.raw)
+        return found.data
 
     @property
     def is_plain_json(self) -> bool:
@@ -162,7 +171,8 @@ class Entry:
     @property
     def message(self) -> Mapping[str, Any]:
         """The API message, or an empty mapping."""
-        return self.mapping("message")
+        value = self.data.get("message")
+        return cast("Mapping[str, Any]", value) if isinstance(value, dict) else _NO_MAPPING
 
     @property
     def role(self) -> str | None:
@@ -173,8 +183,10 @@ class Entry:
     @property
     def content(self) -> object:
         """The message's content; the entry's own where the message has none."""
-        inner = self.message.get("content")
-        return self.data.get("content") if inner is None else inner
+        data = self.data
+        message = data.get("message")
+        inner = cast("Mapping[str, Any]", message).get("content") if isinstance(message, dict) else None
+        return data.get("content") if inner is None else inner
 
     @property
     def message_id(self) -> str | None:

@@ -61,6 +61,8 @@ class Group:
 
     key: str
     sum: Sum
+    models: tuple[Group, ...] = ()
+    """The same by model, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +104,14 @@ class Question:
     oldest: Callable[[str], int | None] = lambda _session: None
     """When the oldest line of a session was written."""
 
+    with_models: bool = False
+    """Whether each group is to be told by model too."""
+
 
 def account(ledger: Ledger, question: Question) -> Account:
     """Group the messages of a ledger and add them up."""
     bins = _Sorting(ledger, question).bins()
-    return Counting(question.by).account(bins)
+    return Counting(question.by, with_models=question.with_models).account(bins)
 
 
 # --- into groups --------------------------------------------------------------------------------------------
@@ -373,24 +378,33 @@ def _linear(rates: Rates, given: int, output: int, cached: int, short: int, long
 class Counting:
     """Adds up bins by group."""
 
-    def __init__(self, by: By) -> None:
+    def __init__(self, by: By, *, with_models: bool = False) -> None:
         self._by: By = by
         self._tallies: dict[str, _Tally] = {}
         self._unpriced: set[str] = set()
+        self._models: dict[str, Counting] | None = {} if with_models else None
 
     def account(self, bins: Iterator[Bin]) -> Account:
         """Return what all bins hold together, by group and in all."""
         for bin_ in bins:
-            self._add(bin_)
+            self.add(bin_, bin_.slot[0])
+            if self._models is not None:
+                within = self._models.setdefault(bin_.slot[0], Counting("model"))
+                within.add(bin_, bin_.model or UNKNOWN)
         total = _Tally()
         for tally in self._tallies.values():
             total.add(tally)
-        groups = [Group(key, tally.sum()) for key, tally in self._tallies.items()]
+        groups = [Group(key, tally.sum(), self._within(key)) for key, tally in self._tallies.items()]
         if self._by in {"day", "week", "month", "block"}:
             groups.sort(key=lambda group: (group.key == UNKNOWN, group.key))
         else:
             groups.sort(key=lambda group: (-(group.sum.cost_usd or 0), -group.sum.tokens.total, group.key))
         return Account(self._by, tuple(groups), total.sum(), tuple(sorted(self._unpriced)))
+
+    def _within(self, key: str) -> tuple[Group, ...]:
+        """Return a group by model, if that was asked for."""
+        found = None if self._models is None else self._models.get(key)
+        return () if found is None else found.account(iter(())).groups
 
     def _tally(self, key: str) -> _Tally:
         tally = self._tallies.get(key)
@@ -398,9 +412,10 @@ class Counting:
             tally = self._tallies[key] = _Tally()
         return tally
 
-    def _add(self, bin_: Bin) -> None:
+    def add(self, bin_: Bin, key: str) -> None:
+        """Add a bin to a group."""
         _, _, _, searches, fetches, others = bin_.terms
-        key, day = bin_.slot
+        day = bin_.slot[1]
         many = bin_.count
         tally = self._tally(key)
         tally.messages += many

@@ -80,31 +80,73 @@ class _Result:
     is_stand_in: bool
 
 
-def pairs(session: Session, rows: Iterable[int] | None = None) -> Pairs:
-    """Pair the calls of a session, or those on `rows`, with their results."""
-    wanted = range(len(session)) if rows is None else list(rows)
-    flags = session.table.flags
-    results, unnamed, doubled = _results(session, [row for row in wanted if flags[row] & TOOL_RESULT])
-    calls: list[Call] = []
-    first: dict[str, Call] = {}
-    again: list[Loose] = []
-    for row in wanted:
-        if not flags[row] & TOOL_USE:
-            continue
-        for index, block in _calls_in(session.entry(row)):
-            call_id = block.id
+class Pairing:
+    """Pairs calls with their results, line by line; each line is asked for once."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._flags = session.table.flags
+        self._calls: list[tuple[str | None, str | None, int, int]] = []
+        """The id and the name, the row, and which of the line's blocks it is."""
+        self._results: dict[str, _Result] = {}
+        """The first by its id."""
+        self._unnamed: list[Loose] = []
+        self._doubled: list[Loose] = []
+
+    def wants(self, row: int) -> bool:
+        """Say whether a row has calls or results."""
+        return bool(self._flags[row] & (TOOL_USE | TOOL_RESULT))
+
+    def add(self, row: int, entry: Entry) -> None:
+        """Take note of the calls and results on a row that is wanted."""
+        flags = self._flags[row]
+        if flags & TOOL_USE:
+            self._calls += ((block.id, block.name, row, index) for index, block in _calls_in(entry))
+        if flags & TOOL_RESULT:
+            self._add_results(row, entry)
+
+    def _add_results(self, row: int, entry: Entry) -> None:
+        found = self._results
+        blocks_here = list(_results_in(entry))
+        agent_id = as_mapping(entry.tool_use_result).get("agentId") if len(blocks_here) == 1 else None
+        for block in blocks_here:
+            name = block.tool_use_id
+            if not name:
+                self._unnamed.append(Loose(None, row))
+            elif name not in found:
+                agent = agent_id if isinstance(agent_id, str) else None
+                found[name] = _Result(row, block.is_error, agent, _stands_in(block))
+            elif not _is_copy(self._session, found[name].row, row):
+                self._doubled.append(Loose(name, row))
+
+    def finish(self) -> Pairs:
+        """Return the pairs: results may have come before their calls."""
+        session, results = self._session, self._results
+        calls: list[Call] = []
+        first: dict[str, Call] = {}
+        again: list[Loose] = []
+        for call_id, name, row, index in self._calls:
             if call_id and (seen := first.get(call_id)):
                 if not _is_copy(session, seen.row, row):
                     again.append(Loose(call_id, row))
                 continue
-            call = _paired(session, block, row, index, results.get(call_id) if call_id else None)
+            call = _paired(session, call_id, name, row, index, results.get(call_id) if call_id else None)
             calls.append(call)
             if call_id:
                 first[call_id] = call
-    orphans = [Loose(name, found.row) for name, found in results.items() if name not in first]
-    orphans += unnamed
-    orphans.sort(key=lambda loose: loose.row)
-    return Pairs(tuple(calls), tuple(orphans), tuple(again), tuple(doubled))
+        orphans = [Loose(name, found.row) for name, found in results.items() if name not in first]
+        orphans += self._unnamed
+        orphans.sort(key=lambda loose: loose.row)
+        return Pairs(tuple(calls), tuple(orphans), tuple(again), tuple(self._doubled))
+
+
+def pairs(session: Session, rows: Iterable[int] | None = None) -> Pairs:
+    """Pair the calls of a session, or those on `rows`, with their results."""
+    pairing = Pairing(session)
+    for row in range(len(session)) if rows is None else rows:
+        if pairing.wants(row):
+            pairing.add(row, session.entry(row))
+    return pairing.finish()
 
 
 def call_block(session: Session, call: Call) -> ToolUse:
@@ -136,39 +178,20 @@ def _stands_in(block: ToolResult) -> bool:
     return block.is_error and block.text().startswith(_NEVER_RECORDED)
 
 
-def _results(session: Session, rows: Iterable[int]) -> tuple[dict[str, _Result], list[Loose], list[Loose]]:
-    """Return the first result by id, the results without id, and the further results."""
-    found: dict[str, _Result] = {}
-    unnamed: list[Loose] = []
-    doubled: list[Loose] = []
-    for row in rows:
-        entry = session.entry(row)
-        blocks_here = list(_results_in(entry))
-        agent_id = as_mapping(entry.tool_use_result).get("agentId") if len(blocks_here) == 1 else None
-        for block in blocks_here:
-            name = block.tool_use_id
-            if not name:
-                unnamed.append(Loose(None, row))
-            elif name not in found:
-                agent = agent_id if isinstance(agent_id, str) else None
-                found[name] = _Result(row, block.is_error, agent, _stands_in(block))
-            elif not _is_copy(session, found[name].row, row):
-                doubled.append(Loose(name, row))
-    return found, unnamed, doubled
-
-
-def _paired(session: Session, block: ToolUse, row: int, index: int, result: _Result | None) -> Call:
+def _paired(
+    session: Session, call_id: str | None, name: str | None, row: int, index: int, result: _Result | None
+) -> Call:
     is_sidechain = bool(session.table.flags[row] & SIDECHAIN)
     if result is None:
-        return Call(block.id, block.name, row, index, is_sidechain=is_sidechain)
+        return Call(call_id, name, row, index, is_sidechain=is_sidechain)
     began, ended = session.table.time_of(row), session.table.time_of(result.row)
     duration = None if began is None or ended is None else max(0, ended - began)
     if result.is_stand_in:
         # Its time is that of the resuming, which may be days later.
         duration = None
     return Call(
-        block.id,
-        block.name,
+        call_id,
+        name,
         row,
         index,
         result.row,

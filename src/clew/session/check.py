@@ -28,7 +28,7 @@ from clew.session.session import TableBuilder
 from clew.session.tallies import DamageTally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from clew.format.lines import Source
     from clew.format.salvage import Damage
@@ -103,7 +103,8 @@ class Checker:
         self._problems: list[Problem] = []
         self._counts: Counter[Code] = Counter()
         self._builder = TableBuilder()
-        self._digests = array("q")
+        self._digests: dict[int, int] = {}
+        """Of lines that cannot be read again as they came."""
         self._superseded = bytearray()
         self._calls = _Ids()
         self._results = _Ids()
@@ -192,10 +193,8 @@ class Checker:
     def _record(self, record: Record) -> None:
         facts = record.facts
         row = self._builder.add(record)
-        has_id = facts.uuid is not None
-        self._digests.append(
-            hash((record.raw.strip(), record.is_abridged and record.length)) if has_id else 0
-        )
+        if facts.uuid is not None and (record.is_abridged or self._source is None):
+            self._digests[row] = hash((record.raw.strip(), record.is_abridged and record.length))
         before = self._before
         if not record.is_whole and isinstance(before, Record) and before.number == record.number:
             self._say("glued", row)
@@ -203,9 +202,9 @@ class Checker:
             self._say("large-record", row, f"{record.length / 1e6:.0f} MB")
         if record.has_bom:
             self._say("bom", row)
-        elif not self._counts["crlf"] and record.raw.endswith(b"\r\n"):
+        elif record.raw.endswith(b"\r\n") and not self._counts["crlf"]:
             self._say("crlf", row)
-        entry = self._whole(record)
+        entry = self._whole(record) if record.is_abridged else record.decoded()
         self._text(entry, row)
         self._entry(entry, row)
         self._clock(record, row)
@@ -213,8 +212,8 @@ class Checker:
             self._session_ids[facts.session_id] += 1
 
     def _whole(self, record: Record) -> Entry:
-        """Return the record decoded; one cut short in passing is read again, unless it is too long."""
-        if not record.is_abridged or self._source is None or record.length > _WHOLE:
+        """Return a record decoded that was cut short in passing: read again, unless it is too long."""
+        if self._source is None or record.length > _WHOLE:
             return record.decoded()
         raw = self._source.read(record.offset, record.length).rstrip()
         try:
@@ -223,7 +222,8 @@ class Checker:
             return record.decoded()
 
     def _text(self, entry: Entry, row: int) -> None:
-        for quirk in sorted(entry.decoded.quirks):
+        quirks = entry.decoded.quirks
+        for quirk in sorted(quirks) if quirks else ():
             is_sent = entry.type in {"user", "assistant"}
             mild = quirk == "lone-surrogate" and not is_sent
             self._say(quirk, row, severity="warning" if mild else None)
@@ -256,14 +256,19 @@ class Checker:
         if not entry.is_sidechain:
             self._last_message = row
             self._is_error_last = entry.is_api_error
-        for block in _all_blocks(blocks.blocks(entry.content)):
+        for block in blocks.blocks(entry.content):
+            # The most frequent first: each question is asked of millions of blocks.
             match block:
+                case blocks.Text():
+                    if not block.text or block.text.isspace():
+                        self._say("empty-text-block", row)
                 case blocks.ServerToolUse() | blocks.ServerToolResult():
                     pass
                 case blocks.ToolUse():
                     self._calls.add(id_hash(block.id), row)
                 case blocks.ToolResult():
                     self._results.add(id_hash(block.tool_use_id), row)
+                    self._pictures(block, row)
                 case blocks.Thinking():
                     if not block.signature:
                         self._say("thinking-unsigned", row)
@@ -271,11 +276,15 @@ class Checker:
                         self._say("thinking-empty", row)
                 case blocks.Image():
                     self._image(block, row)
-                case blocks.Text():
-                    if not block.text.strip():
-                        self._say("empty-text-block", row)
                 case _:
                     pass
+
+    def _pictures(self, result: blocks.ToolResult, row: int) -> None:
+        # Most results are one string.
+        if not isinstance(result.data.get("content"), str):
+            for inner in result.content:
+                if isinstance(inner, blocks.Image):
+                    self._image(inner, row)
 
     def _image(self, image: blocks.Image, row: int) -> None:
         self._images += 1
@@ -332,9 +341,17 @@ class Checker:
         other = ids.earlier[row]
         while other >= 0:
             count += 1
-            is_same &= self._digests[other] == self._digests[row]
+            is_same &= self._digest(other) == self._digest(row)
             other = ids.earlier[other]
         self._say("duplicate-uuid" if is_same else "conflicting-uuid", row, f"{count} times, here the last")
+
+    def _digest(self, row: int) -> int:
+        """Tell lines apart that say they are the same. Few do: those are read again, and no others kept."""
+        found = self._digests.get(row)
+        if found is None and self._source is not None:
+            raw = self._source.read(self.table.offset[row], self.table.length[row])
+            found = self._digests[row] = hash((raw.strip(), False))
+        return found or 0
 
     def _pairs(self) -> None:
         superseded = self._superseded
@@ -402,14 +419,6 @@ def _times(count: int) -> str:
 def _has_room(names: Mapping[str, int], name: str) -> bool:
     """Say whether another name may be kept: a hostile file may have a new one on every line."""
     return name in names or (len(names) < _MOST_NAMES and len(name) <= 1000)
-
-
-def _all_blocks(content: tuple[blocks.Block, ...]) -> Iterator[blocks.Block]:
-    """Give the blocks of a message, and the pictures inside its results."""
-    for block in content:
-        yield block
-        if isinstance(block, blocks.ToolResult):
-            yield from (inner for inner in block.content if isinstance(inner, blocks.Image))
 
 
 def _is_as_written(entry: Entry) -> bool:

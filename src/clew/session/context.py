@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
     from clew.session.session import Session
 
-_IMAGE_TOKENS: Final = 1500
+IMAGE_TOKENS: Final = 1500
+"""What a picture or a document is taken to be."""
+
 _MESSAGE_TOKENS: Final = 4
 _CALL_TOKENS: Final = 8
 """What a call or a result is besides its name, input or content."""
@@ -127,7 +129,7 @@ def _estimate_block(value: object) -> int:
     block = as_mapping(value)
     kind = block.get("type")
     if kind in ("image", "document"):  # a tuple: what is no string may not be hashable
-        return _IMAGE_TOKENS
+        return IMAGE_TOKENS
     if kind == "tool_use":
         return estimate_text(str(block.get("name") or "")) + _estimate_json(block.get("input")) + _CALL_TOKENS
     if kind == "tool_result":
@@ -136,7 +138,7 @@ def _estimate_block(value: object) -> int:
         parts = cast("list[object]", inner) if isinstance(inner, list) else [inner]
         texts = (part if isinstance(part, str) else as_mapping(part).get("text") for part in parts)
         images = sum(as_mapping(part).get("type") == "image" for part in parts)
-        return sum(estimate_text(str(text)) for text in texts if text) + images * _IMAGE_TOKENS + _CALL_TOKENS
+        return sum(estimate_text(str(text)) for text in texts if text) + images * IMAGE_TOKENS + _CALL_TOKENS
     if kind in ("text", "thinking", None):
         return estimate_text(str(block.get("text") or block.get("thinking") or ""))
     return _estimate_json(block) + _CALL_TOKENS

@@ -20,10 +20,11 @@ from clew.session.chain import chain
 from clew.session.eras import rules
 from clew.session.files import PATHS, absolute, start_folder
 from clew.session.graph import Graph
-from clew.session.turns import Turn, turns
+from clew.session.order import in_order
+from clew.session.turns import Turn, main_rows, turns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from clew.format.kinds.file_history import Backup
     from clew.session.session import Session
@@ -103,6 +104,8 @@ class _Gathering:
         active = _active(session)
         latest = 0
         copies = _Copies(session, self._cwd)
+        rows = main_rows(session)
+        at = _places(rows if len(rows) == len(session) else range(len(session)))
         for turn in self._turns:
             prompt = turn.prompt_row
             is_active = prompt is None or not session.table.uuid[prompt] or prompt in active
@@ -114,15 +117,15 @@ class _Gathering:
                 if call.result_row is not None:
                     results.setdefault(call.result_row, []).append(call)
             # A result may stand in a later turn than its call; its time counts, its turn is the call's.
-            for row in sorted({*turn.rows, *results}):
+            for row in sorted({*turn.rows, *results}, key=at.__getitem__):
                 latest = max(latest, session.table.time_of(row) or 0)
                 for call in results.get(row, ()):
-                    self._call(session, call, turn.n, (latest, 0, row), None, is_active=is_active)
+                    self._call(session, call, turn.n, (latest, 0, at[row]), None, is_active=is_active)
                 for path, copy in copies.at(row):
-                    at = milliseconds(copy.time)
-                    one = Happening(path, turn.n, at, session, row, copy=copy, is_active=is_active)
-                    self._found.append(((latest if at is None else at, 0, row), one))
-                self._attachment(row, turn.n, latest, is_active=is_active)
+                    time = milliseconds(copy.time)
+                    one = Happening(path, turn.n, time, session, row, copy=copy, is_active=is_active)
+                    self._found.append(((latest if time is None else time, 0, at[row]), one))
+                self._attachment(row, turn.n, (latest, 0, at[row]), is_active=is_active)
 
     def agent(self, top: Agent) -> None:
         """Take in what a sub-agent did, and those it started."""
@@ -133,11 +136,9 @@ class _Gathering:
             place = self._turn_of.get(agent.started_by or "") or above
             home = self._session if agent.source is None else agent.source.session
             calls = pairs(home, None if agent.source is not None else agent.rows).calls
-            order = range(len(home)) if agent.source is None else Graph(home).in_order()
-            place_of = order if isinstance(order, range) else {row: n for n, row in enumerate(order)}
+            at = _places(range(len(home)) if agent.source is None else in_order(home.table))
             ordered = sorted(
-                calls,
-                key=lambda call, at=place_of: at[call.row if call.result_row is None else call.result_row],
+                calls, key=lambda call, at=at: at[call.row if call.result_row is None else call.result_row]
             )
             latest = place.time if place is not None else 0
             for call in ordered:
@@ -148,7 +149,7 @@ class _Gathering:
                 start = place or _Start(self._turn_at(latest), begun, True)
                 if call.id:
                     self._turn_of.setdefault(call.id, start._replace(time=max(start.time, begun)))
-                key = (latest, self._sources, call.result_row)
+                key = (latest, self._sources, at[call.result_row])
                 self._call(home, call, start.turn, key, agent.agent_id, is_active=start.is_active)
             stack += [(child, place) for child in reversed(agent.children)]
 
@@ -187,7 +188,7 @@ class _Gathering:
         )
         self._found.append((key, one))
 
-    def _attachment(self, row: int, turn: int, latest: int, *, is_active: bool) -> None:
+    def _attachment(self, row: int, turn: int, key: tuple[int, int, int], *, is_active: bool) -> None:
         session = self._session
         if not session.table.kind_of(row).startswith("attachment"):
             return
@@ -197,7 +198,7 @@ class _Gathering:
             time = session.table.time_of(row)
             path = normal_path(path, session.entry(row).cwd or self._cwd)
             one = Happening(path, turn, time, session, row, is_active=is_active)
-            self._found.append(((latest, 0, row), one))
+            self._found.append((key, one))
 
     def _turn_at(self, time: int) -> int:
         """Return the turn that was going on at a time, for a sub-agent that no call started."""
@@ -229,6 +230,11 @@ class _Copies:
             if key not in self._seen:
                 self._seen.add(key)
                 yield whole, copy
+
+
+def _places(order: Sequence[int]) -> Mapping[int, int] | range:
+    """Return where in an order each row stands."""
+    return order if isinstance(order, range) else {row: place for place, row in enumerate(order)}
 
 
 def _active(session: Session) -> frozenset[int]:

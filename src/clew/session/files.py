@@ -10,7 +10,7 @@ from clew.format.kinds import FileHistoryDelta, FileHistorySnapshot
 from clew.session.calls import Call, call_block, pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from clew.session.session import Session
 
@@ -45,13 +45,17 @@ class _Draft:
     rows: list[int] = field(default_factory=list[int])
 
 
-def files(session: Session) -> tuple[File, ...]:
-    """Return the files a session touched, in the order it first wrote or copied them."""
+def files(session: Session, *, calls: Sequence[Call] | None = None) -> tuple[File, ...]:
+    """Return the files a session touched, in the order it first wrote or copied them.
+
+    `calls` are all its calls, where they were paired already.
+    """
     found: dict[str, _Draft] = {}
     cwd = start_folder(session)
     touched: list[tuple[int, str, Call | None]] = []
-    for call in pairs(session).calls:
-        given = call_block(session, call).input.get(PATHS.get(call.name or "", ""))
+    for call in pairs(session).calls if calls is None else calls:
+        name = PATHS.get(call.name or "")
+        given = None if name is None else call_block(session, call).input.get(name)
         if isinstance(given, str) and given:
             touched.append((call.row, given, call))
     touched += [(row, path, None) for row, path in _copies(session)]

@@ -18,6 +18,7 @@ from clew.format.records import Record, scan
 from clew.format.times import milliseconds
 from clew.session.ages import Oldest
 from clew.session.messages import SYNTHETIC_MODEL
+from clew.session.openings import Opening, OpeningState
 from clew.session.prompts import is_human, read
 from clew.session.states import Form, StateError, lasting_hash, packed_or_none, unpacked_or_none
 from clew.session.tallies import (
@@ -152,9 +153,10 @@ class _State(msgspec.Struct, array_like=True):
     texts: list[bytes | None]
     times: list[int | None]
     marks: list[bool]
+    opening: OpeningState | None
 
 
-_FORM: Final = Form("summary", 1, _State)
+_FORM: Final = Form("summary", 2, _State)
 
 
 class Summary:
@@ -184,6 +186,8 @@ class Summary:
         self._has_main = False
         self._has_side = False
         self._begins_with_summary = False
+        self._opening: Opening | None = Opening()
+        """How it begins, as long as it may be a sub-agent's own file."""
 
     def add(self, item: Record | Fragment) -> None:
         """Take the next record or fragment."""
@@ -193,6 +197,8 @@ class Summary:
         facts = item.facts
         self._oldest.add(facts.time)
         if facts.uuid is not None:
+            if self._opening is not None:
+                self._opening.line(facts, self._uuids)
             self._uuids.append(lasting_hash(facts.uuid))
         if facts.version is not None:
             self._versions.add(facts.version)
@@ -218,6 +224,7 @@ class Summary:
             self._agent_id = self._agent_id or facts.agent_id
         else:
             self._has_main = True
+            self._opening = None
         time = milliseconds(facts.time)
         if time is not None:
             self._started = time if self._started is None else min(self._started, time)
@@ -236,12 +243,20 @@ class Summary:
                 self._prompt(self._main, 0, item)
 
     def _prompt(self, turns: TurnTally, place: int, item: Record) -> None:
-        if turns.prompt(item.facts) and turns.prompts == 1:
-            self._prompts[place] = read(item.decoded()).words[: LONGEST * 8]
+        is_first = turns.prompt(item.facts) and turns.prompts == 1
+        opening = self._opening
+        words: str | None = None
+        if is_first or (opening is not None and opening.is_asked()):
+            words = read(item.decoded()).words[: LONGEST * 8]
+        if is_first:
+            self._prompts[place] = words
+        if opening is not None:
+            opening.prompt(words)
 
     def _assistant(self, facts: Skim) -> None:
         self._messages.assistant(facts)
-        self._all.answer(facts)
+        if self._all.answer(facts) and self._opening is not None:
+            self._opening.answer()
         if not facts.is_sidechain:
             self._main.answer(facts)
         if facts.message is not None and facts.message.model not in {None, SYNTHETIC_MODEL}:
@@ -280,6 +295,10 @@ class Summary:
         calls, _, _, _, failed = self._calls.sums()
         turns = self._main if self._has_main else self._all
         first_prompt = self._prompts[0 if self._has_main else 1]
+        has_opening = turns.has_opening
+        told = None if self._opening is None else self._opening.told(self._uuids)
+        if told is not None:
+            has_opening, first_prompt = told
         title = self._titles.best(self._uuids, first_prompt, summaries, hash_of=lasting_hash)
         return Facts(
             title.text if title else None,
@@ -287,7 +306,7 @@ class Summary:
             first_prompt,
             self._started,
             self._ended,
-            turns.prompts + turns.has_opening,
+            turns.prompts + has_opening,
             self._messages.count(),
             calls,
             failed,
@@ -332,6 +351,7 @@ class Summary:
                 [*map(packed_or_none, (*prompts, *found))],
                 [self._oldest.ms, self._started, self._ended],
                 [self._has_main, self._has_side, self._begins_with_summary],
+                None if self._opening is None else self._opening.state(),
             )
         )
 
@@ -363,3 +383,4 @@ class Summary:
         oldest, self._started, self._ended = kept.times
         self._oldest = Oldest(oldest)
         self._has_main, self._has_side, self._begins_with_summary = kept.marks
+        self._opening = None if kept.opening is None else Opening.restore(kept.opening)

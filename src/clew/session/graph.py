@@ -156,25 +156,6 @@ class Graph:
             yield row
             row = self.above[row]
 
-    def in_order(self) -> Sequence[int]:
-        """Return all rows so that each comes behind the one it hangs on, else as they stand in the file.
-
-        Clients write to a sub-agent's file from several places at once, and 2.1.45 was seen to write its
-        beginning behind what came of it.
-        """
-        if all(above < row for row, above in enumerate(self.parent)):
-            return range(len(self))
-        found: list[int] = []
-        done = bytearray(len(self))
-        for row in range(len(self)):
-            waiting: list[int] = []
-            while row >= 0 and not done[row]:
-                done[row] = 1
-                waiting.append(row)
-                row = self.parent[row]  # the way up
-            found += reversed(waiting)
-        return found
-
 
 def is_same_content(session: Session, rows: Sequence[int]) -> bool:
     """Say whether some rows are the same bytes, but for blanks around them."""

@@ -45,6 +45,27 @@ class IdIndex:
         self.earlier = earlier
         """For each row the row before it with the same id, -1 for none."""
 
+    def grown(self, keys: Sequence[int]) -> IdIndex | None:
+        """Return the index of a column that begins with this one's; None where it would be too full."""
+        if 3 * len(keys) > 2 * self._size:
+            return None
+        found = IdIndex(())
+        found._keys, found._size, found._slots = keys, self._size, self._slots[:]
+        found.earlier = self.earlier[:]
+        size, slots = self._size, found._slots
+        for row in range(len(self.earlier), len(keys)):
+            key, before = keys[row], NONE
+            if key:
+                at = key % size
+                while held := slots[at]:
+                    if keys[held - 1] == key:
+                        before = held - 1
+                        break
+                    at -= 1
+                slots[at] = row + 1
+            found.earlier.append(before)
+        return found
+
     def last(self, key: int) -> int:
         """Return the last row with that id; -1 for none."""
         if not key:

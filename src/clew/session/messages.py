@@ -145,27 +145,47 @@ class _Draft(Struct):
         )
 
 
-def messages(session: Session, rows: Iterable[int] | None = None) -> tuple[Message, ...]:
-    """Put the messages of a session together, or those on `rows`, in the order they begin."""
-    table = session.table
-    keys = Keys()
-    drafts: dict[int, _Draft] = {}
-    for row in range(len(table)) if rows is None else rows:
-        kind = table.kind_of(row)
+class Gathering:
+    """Puts messages together, line by line; each line is asked for once."""
+
+    def __init__(self, session: Session) -> None:
+        self._table = session.table
+        self._keys = Keys()
+        self._drafts: dict[int, _Draft] = {}
+
+    def wants(self, row: int) -> bool:
+        """Say whether a row is the model's; a person's ends a message without an id."""
+        table = self._table
+        kind = table.kinds[table.kind[row]]
         if kind == "user" and not table.flags[row] & META:
-            keys.user()
-        if kind != "assistant":
-            continue
-        entry = session.entry(row)
+            self._keys.user()
+        return kind == "assistant"
+
+    def add(self, row: int, entry: Entry) -> None:
+        """Add a row that is wanted to its message."""
+        table = self._table
         flags = table.flags[row] & (SIDECHAIN | META | SYNTHETIC)
-        key = keys.assistant(entry.message_id, entry.request_id, flags, entry.agent_id)
-        draft = drafts.get(key)
+        agent_id = entry.agent_id
+        key = self._keys.assistant(entry.message_id, entry.request_id, flags, agent_id)
+        draft = self._drafts.get(key)
         if draft is None:
             # Not the entry itself: with a thousand messages it would keep their content in memory.
-            draft = _Draft(row, bool(flags & META), bool(flags & SIDECHAIN), entry.agent_id)
-            drafts[key] = draft
+            draft = _Draft(row, bool(flags & META), bool(flags & SIDECHAIN), agent_id)
+            self._drafts[key] = draft
         draft.add(row, table.uuid[row], table.time_of(row), entry)
-    return tuple(draft.finish() for draft in drafts.values())
+
+    def finish(self) -> tuple[Message, ...]:
+        """Return the messages in the order they begin."""
+        return tuple(draft.finish() for draft in self._drafts.values())
+
+
+def messages(session: Session, rows: Iterable[int] | None = None) -> tuple[Message, ...]:
+    """Put the messages of a session together, or those on `rows`, in the order they begin."""
+    gathering = Gathering(session)
+    for row in range(len(session)) if rows is None else rows:
+        if gathering.wants(row):
+            gathering.add(row, session.entry(row))
+    return gathering.finish()
 
 
 def blocks_of(session: Session, message: Message) -> tuple[tuple[int, Block], ...]:

@@ -35,10 +35,10 @@ class Input:
     kind: InputKind
 
 
-def inputs(session: Session, *, pause_ms: int = PAUSE_MS) -> Iterator[Input]:
-    """Give the round and the kind of every user entry, in file order."""
+def inputs(session: Session, *, rounds: Rounds | None = None, pause_ms: int = PAUSE_MS) -> Iterator[Input]:
+    """Give the round and the kind of every user entry, in file order; `rounds` are its, if made."""
     table = session.table
-    rounds = Rounds(session, pause_ms=pause_ms)
+    rounds = rounds or Rounds(session, pause_ms=pause_ms)
     for row in range(len(table)):
         if table.kind_of(row) == "user":
             is_result = table.flags[row] & TOOL_RESULT

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from array import array
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+from clew.errors import ChangedOnDiskError
+from clew.format.decode import DecodeError
 from clew.format.entry import Entry
 from clew.format.lines import LONG, Abridger, BytesSource, readline_from
 from clew.format.records import Record, read_plainly, scan
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from clew.format.lines import Source
     from clew.format.records import Fragment
     from clew.format.skim import Skim
+
+Result = TypeVar("Result")
 
 META: Final = 1
 SIDECHAIN: Final = 2
@@ -39,15 +43,45 @@ ABRIDGED: Final = 256
 SYNTHETIC: Final = 512
 """An assistant line that the client wrote itself."""
 _LONGEST_KIND: Final = 200
+_MOST_NAMES: Final = 100
+"""Versions and ids of sessions that are kept; a hostile file may have a new one on each line."""
 NO_TIME: Final = -(2**62)
 
 _CACHE_BYTES: Final = 4 << 20
+
+
+class Names:
+    """What lines say of the session beside their content, in the order it was said first."""
+
+    __slots__ = ("branch", "cwd", "session_id", "session_ids", "slug", "version", "versions")
+
+    def __init__(self) -> None:
+        self.versions: dict[str, None] = {}
+        self.session_ids: dict[str, None] = {}
+        self.cwd: str | None = None
+        """The first."""
+        self.branch: str | None = None
+        """The last, as all that follow."""
+        self.slug: str | None = None
+        self.version: str | None = None
+        self.session_id: str | None = None
+
+    def see(self, facts: Skim) -> None:
+        """Take note of what a line says; of many versions and ids only the first."""
+        self.version, self.session_id = facts.version, facts.session_id
+        for name, names in ((facts.version, self.versions), (facts.session_id, self.session_ids)):
+            if name and name not in names and len(names) < _MOST_NAMES:
+                names[name] = None
+        self.cwd = self.cwd or facts.cwd
+        self.branch = facts.git_branch or self.branch
+        self.slug = facts.slug or self.slug
 
 
 class Table:
     """The columns. A row is one record, in file order."""
 
     __slots__ = (
+        "_basis",
         "_index",
         "_indexed",
         "flags",
@@ -55,6 +89,7 @@ class Table:
         "kinds",
         "length",
         "message",
+        "names",
         "number",
         "offset",
         "parent",
@@ -75,8 +110,12 @@ class Table:
         self.message = array("q")
         self.time = array("q")
         self.kinds: list[str] = []
+        self.names: Names | None = None
+        """What its lines say beside their content; None where it began as another table."""
         self._index: IdIndex | None = None
         self._indexed = 0
+        self._basis: IdIndex | None = None
+        """The index of the rows that this table began with."""
 
     def __len__(self) -> int:
         return len(self.offset)
@@ -89,9 +128,20 @@ class Table:
         """Return the index of the uuids, which is made when first asked for; anew where rows were added."""
         if self._index is None or self._indexed != len(self.uuid):
             self._index = None  # first let go of the old one
-            self._index = IdIndex(self.uuid)
+            basis, self._basis = self._basis, None
+            self._index = (basis and basis.grown(self.uuid)) or IdIndex(self.uuid)
             self._indexed = len(self.uuid)
         return self._index
+
+    def beginning(self, rows: int) -> Table:
+        """Return a table of its own with the first rows of this one."""
+        found = Table()
+        for name in ("offset", "length", "number", "kind", "flags", "uuid", "parent", "message", "time"):
+            setattr(found, name, getattr(self, name)[:rows])
+        found.kinds = list(self.kinds)
+        if rows == self._indexed:
+            found._basis = self._index
+        return found
 
     def kind_of(self, row: int) -> str:
         """Return the type of a row with its subtype: `system/compact_boundary`."""
@@ -106,14 +156,17 @@ class Table:
 class TableBuilder:
     """Fills a table record by record; the same one serves reading and following."""
 
-    def __init__(self) -> None:
-        self.table = Table()
-        self._codes: dict[str, int] = {}
+    def __init__(self, table: Table | None = None) -> None:
+        """Begin anew, or go on with a table that nobody else has."""
+        self.table = table or Table()
+        self._names = None if table is not None else Names()
+        self.table.names = self._names
+        self._codes: dict[str, int] = {kind: code for code, kind in enumerate(self.table.kinds)}
 
-    def read(self, readline: Callable[[int], bytes], *, start: int = 0) -> list[Fragment]:
+    def read(self, readline: Callable[[int], bytes], *, start: int = 0, number: int = 1) -> list[Fragment]:
         """Append every record of what `readline` gives from byte `start`; return the bytes that are none."""
         fragments: list[Fragment] = []
-        for item in read_plainly(readline, start=start):
+        for item in read_plainly(readline, start=start, number=number):
             if isinstance(item, tuple):
                 number, offset, raw, facts = item
                 self._append(number, offset, _length(raw), facts, 0)
@@ -153,6 +206,15 @@ class TableBuilder:
         table.parent.append(0 if parent is None else hash(parent) or 1)
         answer = None if message is None else message.id
         table.message.append(0 if answer is None else hash(answer) or 1)
+        names = self._names
+        if names is not None and (  # they are seldom others than on the line before
+            facts.version != names.version
+            or facts.session_id != names.session_id
+            or facts.git_branch != names.branch
+            or facts.slug != names.slug
+            or names.cwd is None
+        ):
+            names.see(facts)
         ms = milliseconds(facts.time)
         table.time.append(NO_TIME if ms is None else ms)
         return len(table.offset) - 1
@@ -217,7 +279,7 @@ def _flags(facts: Skim) -> int:
 class Session:
     """One session file, read. Nothing in it changes; lines are decoded when asked for."""
 
-    __slots__ = ("_cache", "_cached", "fragments", "name", "source", "table")
+    __slots__ = ("_cache", "_cached", "_known", "fragments", "name", "source", "table")
 
     def __init__(
         self, source: Source, table: Table, fragments: Iterable[Fragment] = (), *, name: str | None = None
@@ -230,6 +292,8 @@ class Session:
         """What the client calls the session: the name of its file, a UUID."""
         self._cache: OrderedDict[int, Entry] = OrderedDict()
         self._cached = 0
+        self._known: dict[object, tuple[int, object]] = {}
+        """What was worked out of all its lines, by what did so; and of how many lines."""
 
     @classmethod
     def read(cls, source: Source | bytes, *, name: str | None = None) -> Session:
@@ -259,6 +323,13 @@ class Session:
             self._cached -= len(old.raw)
         return entry
 
+    def once(self, work: Callable[[Session], Result]) -> Result:
+        """Return what `work` makes of the session; it is done once."""
+        known = self._known.get(work)
+        if known is None or known[0] != len(self):
+            known = self._known[work] = (len(self), work(self))
+        return cast("Result", known[1])
+
     def entries(self, rows: Iterable[int] | None = None) -> Iterator[Entry]:
         """Give the entries in `rows`, all of them in file order without."""
         if rows is not None:
@@ -285,8 +356,15 @@ class Session:
         )
 
     def _load(self, row: int) -> Entry:
-        if not self.table.flags[row] & ABRIDGED:
-            return self.whole(row)
+        found = self._brief(row) if self.table.flags[row] & ABRIDGED else self.whole(row)
+        try:
+            found.read()
+        except DecodeError:
+            # When the table was made it was a record: somebody has written over it since.
+            raise ChangedOnDiskError(str(getattr(self.source, "path", self.name))) from None
+        return found
+
+    def _brief(self, row: int) -> Entry:
         abridge = Abridger()
         at = self.table.offset[row]
         end = at + self.table.length[row]

@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from clew.format.entry import as_mapping
-from clew.session.calls import call_block, pairs, structured
+from clew.session.calls import call_block, structured
+from clew.session.order import in_order
 from clew.session.prompts import read
+from clew.session.said import said
 from clew.session.session import COMPACT_SUMMARY, META, SIDECHAIN
 
 if TYPE_CHECKING:
@@ -90,19 +92,29 @@ class _Found:
     evidence: Evidence | None = None
 
 
-def agents(session: Session, sources: Iterable[Source] = ()) -> tuple[Agent, ...]:
-    """Hang each sub-agent under the call that started it; those that nothing started come last."""
+def agents(
+    session: Session, sources: Iterable[Source] = (), *, calls: Iterable[Call] | None = None
+) -> tuple[Agent, ...]:
+    """Hang each sub-agent under the call that started it; those that nothing started come last.
+
+    `calls` are those of the whole session, or those of them that `may_start`, where they are paired already.
+    """
     found = [_in_file(session, name, rows) for name, rows in _inline(session).items()]
-    starts = _starts(session, None, found)
+    starts = _starts(session, None, found, said(session).pairs.calls if calls is None else calls)
     progress = _progress(session)
     for source in sources:
-        prompt, time = _first_prompt(source.session, range(len(source.session)))
+        prompt, time = _first_prompt(source.session, in_order(source.session.table))
         agent = _Found(source.agent_id, source, (), prompt, time)
         found.append(agent)
-        starts += _starts(source.session, source.agent_id, ())
+        starts += _starts(source.session, source.agent_id, (), said(source.session).pairs.calls)
         progress.update(_progress(source.session))
     _match(found, starts, progress)
     return _tree(found)
+
+
+def may_start(call: Call) -> bool:
+    """Say whether a call may have started a sub-agent."""
+    return call.name in _TOOLS or call.agent_id is not None
 
 
 def _match(found: Sequence[_Found], starts: Sequence[_Start], progress: Mapping[str, str]) -> None:
@@ -179,12 +191,14 @@ def _agent(found: _Found, children: tuple[Agent, ...]) -> Agent:
     )
 
 
-def _starts(session: Session, owner: str | None, inline: Sequence[_Found]) -> list[_Start]:
+def _starts(
+    session: Session, owner: str | None, inline: Sequence[_Found], calls: Iterable[Call]
+) -> list[_Start]:
     """Return the calls of one file that start sub-agents."""
     owners = {row: agent.agent_id for agent in inline for row in agent.rows}
     starts: list[_Start] = []
-    for call in pairs(session).calls:
-        if call.name not in _TOOLS and call.agent_id is None:
+    for call in calls:
+        if not may_start(call):
             continue
         given = call_block(session, call).input
         result = as_mapping(structured(session, call))

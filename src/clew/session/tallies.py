@@ -277,11 +277,13 @@ class TurnTally:
         self.prompts += 1
         return True
 
-    def answer(self, facts: Skim) -> None:
-        """Take note of a line of the model."""
+    def answer(self, facts: Skim) -> bool:
+        """Take note of a line of the model, and say whether the model itself spoke in it."""
         model = facts.message.model if facts.message else None
-        if not self.prompts and not facts.is_meta and model != SYNTHETIC_MODEL:
-            self.has_opening = True
+        if facts.is_meta or model == SYNTHETIC_MODEL:
+            return False
+        self.has_opening = self.has_opening or not self.prompts
+        return True
 
     def state(self) -> TurnState:
         """Put the tally away."""

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from clew.format.blocks import Text, blocks
 from clew.format.kinds import TurnDuration
-from clew.session.calls import Call, pairs
-from clew.session.messages import Message, messages
+from clew.session.calls import Call
+from clew.session.messages import Message
+from clew.session.order import in_order
 from clew.session.prompts import InputKind, read
 from clew.session.rounds import PAUSE_MS, Round, Rounds
+from clew.session.said import Said, said
 from clew.session.session import HUMAN, META, SIDECHAIN, SYNTHETIC, TOOL_RESULT, TOOL_USE
 
 if TYPE_CHECKING:
@@ -55,14 +57,25 @@ class Turn:
 
 
 def main_rows(session: Session) -> Sequence[int]:
-    """Return the rows of the conversation itself, without sub-agents; in a sub-agent's own file all rows."""
+    """Return the rows of the conversation itself, without sub-agents; in a sub-agent's own file all rows.
+
+    They follow the file; in a sub-agent's own file they follow each other as they were said.
+    """
     table = session.table
     if not any(flags & SIDECHAIN for flags in table.flags):
         return range(len(table))
     rest = array("i", (row for row, flags in enumerate(table.flags) if not flags & SIDECHAIN))
     if any(table.kind_of(row) in {"user", "assistant"} for row in rest):
         return rest
-    return range(len(table))
+    return in_order(table)
+
+
+class TellsRounds(Protocol):
+    """Whoever can tell the round of a prompt, by its row."""
+
+    def of(self, row: int) -> Round:
+        """Return the round of the user entry in `row`."""
+        ...
 
 
 def turns(
@@ -70,13 +83,17 @@ def turns(
     rows: Sequence[int] | None = None,
     *,
     graph: Graph | None = None,
-    rounds: Rounds | None = None,
+    rounds: TellsRounds | None = None,
+    gathered: Said | None = None,
     pause_ms: int = PAUSE_MS,
 ) -> tuple[Turn, ...]:
-    """Cut a session, or the branch given by `rows`, into turns; `graph` and `rounds` are its, if made."""
+    """Cut a session, or the branch given by `rows`, into turns.
+
+    `graph`, `rounds` and what is `gathered` of those rows are its, if made.
+    """
     path = main_rows(session) if rows is None else rows
     rounds = rounds or Rounds(session, graph=graph, pause_ms=pause_ms)
-    builder = _Builder(session, path)
+    builder = _Builder(session, gathered or said(session, path))
     for row in path:
         builder.add(row)
     return tuple(draft.finish(session, rounds, n) for n, draft in builder.numbered())
@@ -104,7 +121,7 @@ class _Draft:
         if time is not None:
             self.ended = time if self.ended is None else max(self.ended, time)
 
-    def finish(self, session: Session, rounds: Rounds, n: int) -> Turn:
+    def finish(self, session: Session, rounds: TellsRounds, n: int) -> Turn:
         prompt = self.prompt_row
         started = None if prompt is None else session.table.time_of(prompt)
         if started is None:
@@ -165,14 +182,12 @@ def _is_final(session: Session, message: Message) -> bool:
 class _Builder:
     """Hands each row to its turn."""
 
-    def __init__(self, session: Session, path: Sequence[int]) -> None:
+    def __init__(self, session: Session, found: Said) -> None:
         self._session = session
         self._drafts: list[_Draft] = [_Draft()]
-        self._messages = {message.row: message for message in messages(session, path)}
+        self._messages = {message.row: message for message in found.messages}
         self._calls: dict[int, list[Call]] = {}
-        flags = session.table.flags
-        tools = [row for row in path if flags[row] & (TOOL_USE | TOOL_RESULT)]
-        for call in pairs(session, tools).calls:
+        for call in found.pairs.calls:
             self._calls.setdefault(call.row, []).append(call)
         paired = [call for calls in self._calls.values() for call in calls]
         self._results = {call.result_row for call in paired}

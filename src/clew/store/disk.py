@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,6 +49,12 @@ class Disk:
         if os.name == "posix":  # whatever the umask says
             self._or_close(descriptor, lambda: os.fchmod(descriptor, mode))
         return descriptor
+
+    def unnamed(self) -> IO[bytes]:
+        """Make a file without a name, to hold something for a while: nothing is left of it in any case."""
+        import tempfile
+
+        return tempfile.TemporaryFile()
 
     def open_end(self, path: str) -> int:
         """Open a file to write at its end, wherever that is by then."""

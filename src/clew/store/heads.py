@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import msgspec
 
 from clew.errors import ChangedOnDiskError, ClewError
-from clew.format.lines import BytesSource
+from clew.format.lines import BytesSource, readline_from
 from clew.format.records import Record, scan
 from clew.store.files import SessionFile, Skipped
 from clew.store.source import FileSource
@@ -21,6 +21,7 @@ from clew.store.source import FileSource
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from clew.format.lines import Source
     from clew.format.skim import Skim
     from clew.store.files import Listing
 
@@ -107,6 +108,13 @@ def head(file: SessionFile, *, tail: bool = True) -> Head | Skipped:
             return _look(file.id, source, tail=tail)
     except ClewError as error:
         return Skipped(file.path, error.message)
+
+
+def session_ids(source: Source) -> tuple[str, ...]:
+    """Return the session ids on the first lines of a file, wherever its bytes are, the commonest first."""
+    facts = _Facts()
+    _first_lines(facts, readline_from(source, end=_MORE_BYTES))
+    return tuple(facts.by_count())
 
 
 def project(file: SessionFile, found: Head) -> str:

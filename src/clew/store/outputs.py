@@ -65,6 +65,28 @@ def write_output(path: str, pieces: Iterable[bytes], *, replace: bool = False, d
         if not replace:
             raise RefusedError(f"{path} is there already")
     clean(folder, disk=disk)
+    output, digest = _drafted(folder, name, pieces, disk)
+    if replace:
+        output.take_place(name)
+    else:
+        try:
+            output.finish(name)
+        except TakenError:
+            raise RefusedError(f"{path} is there already") from None
+    sync_names(folder, disk=disk)
+    return Written(path, output.size, digest)
+
+
+def write_aside(path: str, pieces: Iterable[bytes], *, disk: Disk = DISK) -> Written:
+    """Write a file under a name that is not yet its own, for `take_over`; `clean` knows it for ours."""
+    folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
+    output, digest = _drafted(folder, name, pieces, disk)
+    output.take_place(name)
+    return Written(path, output.size, digest)
+
+
+def _drafted(folder: str, name: str, pieces: Iterable[bytes], disk: Disk) -> tuple[_Output, str]:
+    """Write a draft, and return its digest with it."""
     digest = blake2b(digest_size=16)
     output = _Output(folder, name, disk=disk)
     try:
@@ -74,15 +96,7 @@ def write_output(path: str, pieces: Iterable[bytes], *, replace: bool = False, d
     except BaseException:
         output.drop()
         raise
-    if replace:
-        output.take_place(name)
-    else:
-        try:
-            output.finish(name)
-        except TakenError:
-            raise RefusedError(f"{path} is there already") from None
-    sync_names(folder, disk=disk)
-    return Written(path, output.size, digest.hexdigest())
+    return output, digest.hexdigest()
 
 
 def _gathered(pieces: Iterable[bytes]) -> Iterable[bytes]:
@@ -105,8 +119,13 @@ def beside(path: str) -> str:
     return os.path.join(folder, f".{name[:40]}.{os.getpid()}-0.clew")  # noqa: PTH118
 
 
-def take_over(temporary: str, path: str, *, replace: bool = True, disk: Disk = DISK) -> str:
-    """Give a file that is whole its name, in the place of another only with `replace`; return where it is."""
+def take_over(
+    temporary: str, path: str, *, replace: bool = True, settles: bool = True, disk: Disk = DISK
+) -> str:
+    """Give a file that is whole its name, in the place of another only with `replace`; return where it is.
+
+    Unless it `settles`, whoever gives many their names waits until those are on the disk, once for all.
+    """
     target = os.path.abspath(path)  # noqa: PTH100
     try:
         if replace:
@@ -122,7 +141,8 @@ def take_over(temporary: str, path: str, *, replace: bool = True, disk: Disk = D
     except OSError as error:
         drop(temporary, disk=disk)
         raise NotWrittenError(target, reason(error)) from error
-    sync_names(os.path.dirname(target), disk=disk)  # noqa: PTH120
+    if settles:
+        sync_names(os.path.dirname(target), disk=disk)  # noqa: PTH120
     return target
 
 
@@ -147,9 +167,10 @@ def add_line(path: str, line: bytes, *, disk: Disk = DISK) -> None:
 
 
 def make_output_folder(path: str, *, disk: Disk = DISK) -> str:
-    """Make the folder that exports go to, and return its whole path."""
+    """Make the folder that exports go to, without what was left in it unfinished; return its whole path."""
     path = os.path.abspath(path)  # noqa: PTH100
     make_folders(path, disk=disk)
+    clean(path, disk=disk)
     return path
 
 

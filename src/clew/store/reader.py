@@ -43,6 +43,11 @@ def open_session(path: str | os.PathLike[str], *, whole_lines: bool = False) -> 
     source = FileSource(path)
     if whole_lines:
         source.leave_unfinished()
+    return read_session(source)
+
+
+def read_session(source: FileSource) -> Session:
+    """Read a session file that is open."""
     builder = TableBuilder()
     fragments = builder.read(source.readline(buffer=_AHEAD))
     name = Path(source.path).name.removesuffix(".jsonl")

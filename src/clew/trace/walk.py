@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
 from clew.format.entry import as_mapping
@@ -83,8 +84,8 @@ class Conversation:
         listed = main_rows(self.session) if rows is None else rows
         if self.turns and (self.turns[0].n == 0 or not self.turns[0].rows):
             return ()
-        first = self.turns[0].rows[0] if self.turns else len(self.session)
-        return messages(self.session, (row for row in listed if row < first))
+        first = self.turns[0].rows[0] if self.turns else None
+        return messages(self.session, takewhile(lambda row: row != first, listed))
 
     def _hang(self) -> None:
         """Hang each call under the message that makes it; its line may stand in a later turn."""
