@@ -299,6 +299,14 @@ def test_ids_types_and_keys_stay_even_if_they_look_like_secrets() -> None:
     assert changes.left
 
 
+def test_one_that_is_only_a_key_is_told_of() -> None:
+    secret = GITHUB.make(Random(2))
+    data = Builder().answer(call("t1", "Bash", {"env": {secret: "x"}})).data()
+    changes = redact(Session.read(data), key=KEY)
+    assert changes.left == 1
+    assert written(changes) == data
+
+
 def test_a_password_that_is_short_or_a_word_is_taken_only_where_it_is_told() -> None:
     data = (
         Builder()

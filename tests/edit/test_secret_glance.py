@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import sys
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.edit import secret_depths, secret_glance, secret_rows
+from clew.edit.known_secrets import Secrets
 from clew.edit.redact import gather, redact
-from clew.edit.secret_forms import sight
+from clew.edit.secret_cleaner import Cleaner
+from clew.edit.secret_forms import may_hold, sight
 from clew.edit.secret_glance import base64_at, glance
 from clew.edit.secret_rules import REDACTED, RULES
 from clew.edit.secret_words import WORDS
@@ -26,8 +29,9 @@ from tests.edit.secret_lines import some_session, some_text
 from tests.edit.secrets_planted import FORMS, PLACES, plant, strings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from clew.edit.secret_forms import Sight
     from tests.edit.secrets_planted import Kind
 
 
@@ -162,6 +166,47 @@ def test_what_can_be_read_in_base64_is_seen(text: str, before: bytes, for_addres
     run = packed.rstrip(b"=")
     if len(run) >= 20 and not run.islower() and not run.isupper():
         assert any(base64_at(b'"' + run + b'"'))
+
+
+ODD = "".join(map(chr, range(33, 127)))
+
+
+def _form(form: Callable[[str, str], str], value: str, text: str) -> str:
+    return form(text, value)
+
+
+def spelled_somehow(random: Random, value: str) -> str:
+    """Return a value among other words, in up to three spellings one within the other."""
+    text = f"{random.choice(['', 'so', 'x=', 'é '])}{value}{random.choice(['', ' ', ';', chr(10)])}"
+    for _ in range(random.randrange(4)):
+        form = random.choice([json.dumps, *(partial(_form, form, value) for form in FORMS.values())])
+        text = form(text)
+    return text
+
+
+@given(st.text(ODD, min_size=8, max_size=30) | st.text("aB3 é\n\\", min_size=8, max_size=12), st.randoms())
+@settings(max_examples=30)
+def test_no_known_secret_is_in_what_is_passed_over(value: str, random: Random) -> None:
+    cleaner = Cleaner(Secrets({value: "password"}), KEY, None)
+    spellings = Secrets({value: "password"}).spellings
+    for _ in range(12):
+        texts = [spelled_somehow(random, value), some_text(random)]
+        line = json.dumps({"pwd": "x", "v": texts}, ensure_ascii=random.random() < 0.5)
+        sights: tuple[tuple[int, Sight], ...] = ((1, "plain"), (2, "clean"))
+        for number, seen in sights:
+            if cleaner.beginnings is not None and cleaner.passes(line.encode(), number, is_near=True):
+                assert not may_hold(line, spellings, seen), line
+
+
+def test_a_line_without_what_is_known_is_passed_over() -> None:
+    cleaner = Cleaner(Secrets({"hunter2x!hunter": "password"}), KEY, None)
+    assert cleaner.beginnings is not None
+    line = json.dumps({"pwd": "x", "v": 'print("a\\n\\t\\"b\\"") ' * 20}).encode()
+    assert cleaner.passes(line, 1, is_near=True)
+    assert cleaner.passes(line, 2, is_near=True)
+    assert not cleaner.passes(line.replace(b"print", b"hunter2x!hunter", 1), 1, is_near=True)
+    for value in ("pass word 12", "paßwort12345", "pass\tword12"):
+        assert Cleaner(Secrets({value: "password"}), KEY, None).beginnings is None
 
 
 def test_what_is_escaped_as_a_letter_or_a_space_is_not_judged() -> None:

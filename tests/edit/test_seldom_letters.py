@@ -45,9 +45,12 @@ def test_every_place_where_a_word_begins_is_told_once(
 
 def test_all_words_of_the_rules_are_seen_wherever_they_stand() -> None:
     """Each with what follows it in a secret, whatever stands around it."""
+    value = "=a1b2c3d4e5f6"
     follows = {
         "pat": "abcdefghijklmn.", "sk": "0" * 32, "-us": "1", "-u": " ", "dd_": "ap", "dd-": "ap",
-        "auth": '":', "machine": " host login ", "token": "=", "-token": " ", "-secret": "=",
+        "auth": '":', "machine": " host login ", "token": value, "secret": value,
+        "credential": value, "_key": value, "-key": value,
+        "key-": "0" * 32, "-token": " ", "-secret": "=",
         "oracle": ":", "://": "user:pass@", "eaaa": "x" * 60,
     }  # fmt: skip
     for word in {word for rule in RULES for word in rule.words}:

@@ -107,11 +107,14 @@ def _text(block: object) -> str | None:
 def across(session: Session) -> Iterator[Texts]:
     """Give the texts of one message that stand in lines one after the other."""
     table = session.table
+    message = table.message
+    said = [row for row in range(len(table)) if message[row]]
     last: tuple[int, bytes] | None = None
-    for row in range(len(table)):
-        if not table.message[row]:
-            continue
+    for at, row in enumerate(said):
         before, last = last, None
+        # A line between two of other messages need not be read.
+        if message[row] not in {message[one] for one in (*said[at - 1 : at], *said[at + 1 : at + 2])}:
+            continue
         raw = read_row(session, row)
         if b'"text"' not in raw:
             continue

@@ -77,12 +77,14 @@ class Secrets:
 
 
 _ANCHOR: Final = 8
+_SHORTEST: Final = 4
 
 
 class Spellings:
     """Finds known secrets in any spelling."""
 
     def __init__(self, values: dict[str, str]) -> None:
+        self._values = values
         self._by_start: dict[str, list[tuple[str, str, str]]] = {}
         for value, rule in values.items():
             for form in spelled(value):
@@ -90,6 +92,20 @@ class Spellings:
         for forms in self._by_start.values():
             forms.sort(key=lambda one: -len(one[0]))
         self._starts = re.compile(_any_of(self._by_start)) if self._by_start else None
+
+    def bare_starts(self) -> set[bytes] | None:
+        """Return how they begin where backslashes are left out; None if some cannot be told by that.
+
+        A letter far from ours and a space may be spelled in ways that leave nothing of them.
+        """
+        found = {
+            form.replace("\\", "")[:_ANCHOR] for forms in self._by_start.values() for form, _, _ in forms
+        }
+        if any(len(start) < _SHORTEST or not start.isascii() for start in found):
+            return None
+        if any(not value.isascii() or not value.isprintable() or " " in value for value in self._values):
+            return None
+        return {start.encode("ascii") for start in found}
 
     def find(self, text: str) -> Iterator[Found]:
         """Give the places of known secrets in a text."""

@@ -30,12 +30,16 @@ if TYPE_CHECKING:
     from clew.edit.known_secrets import Found
     from clew.edit.plan import Step
     from clew.edit.secret_forms import Spans
+    from clew.edit.secret_stretches import Looked
     from clew.format.patch import Path
     from clew.format.records import Fragment
     from clew.session.session import Session
 
 _REASON: Final = "it holds a secret"
 _THOUGHT: Final = "thinking that holds a secret"
+_SHORTEST: Final = 8
+"""Letters of a key from which it may be a secret."""
+
 _KEPT: Final = 1 << 14
 """The most that is remembered of what becomes of a line, in bytes."""
 
@@ -63,24 +67,57 @@ class Redaction(Changes):
 
 
 def gather(
-    session: Session, *, own: Spans | None = None, advance: Callable[[int], None] | None = None
+    session: Session,
+    *,
+    own: Spans | None = None,
+    advance: Callable[[int], None] | None = None,
+    looked: Looked | None = None,
 ) -> Secrets:
     """Return the secrets of a session that may be looked for elsewhere; `own` finds a person's own.
 
-    `advance` is told of each line how many bytes it has.
+    `advance` is told of each line how many bytes it has. `looked` is what is seen in all of them, if they
+    were looked at before.
     """
     secrets = Secrets()
     cleaner = Cleaner(None, b"", own)
-    sights = secrets.sights[session] = bytearray(len(session))
-    for row in rows(session, cleaner, sights, advance):
-        map_strings(row.raw, partial(cleaner.note, secrets))
-        for texts in sequences(row):
-            cleaner.note(secrets, (), texts.text)
+    sights = bytearray(len(session)) if looked is None else looked.sights
+    secrets.sights[session] = sights
+    for row in rows(session, cleaner, sights, advance, None if looked is None else looked.rows):
+        _note_row(cleaner, secrets, row)
+    _note_rest(cleaner, secrets, session)
+    return secrets
+
+
+def has_in_rows(session: Session, suspects: Sequence[int]) -> bool:
+    """Say whether there is a secret in one of some lines."""
+    secrets, cleaner = Secrets(), Cleaner(None, b"", None)
+    for row in rows(session, cleaner, bytearray(), None, suspects):
+        _note_row(cleaner, secrets, row)
+    return bool(secrets.seen)
+
+
+def has_beside_rows(session: Session) -> bool:
+    """Say whether there is a secret in what is no line, or in several of them together."""
+    secrets = Secrets()
+    _note_rest(Cleaner(None, b"", None), secrets, session)
+    return bool(secrets.seen)
+
+
+def _note_row(cleaner: Cleaner, secrets: Secrets, row: Row) -> None:
+    map_strings(row.raw, partial(cleaner.note, secrets))
+    for texts in sequences(row):
+        cleaner.note(secrets, (), texts.text)
+    for _, value in walk(row.data):
+        for name in value if isinstance(value, dict) else ():
+            if len(name) >= _SHORTEST:
+                cleaner.note(secrets, (), name)  # it stays, and is to be told of
+
+
+def _note_rest(cleaner: Cleaner, secrets: Secrets, session: Session) -> None:
     for texts in across(session):
         cleaner.note(secrets, (), texts.text)
     for fragment in session.fragments:
         cleaner.note(secrets, (), decoded(session.source.read(fragment.offset, fragment.length)))
-    return secrets
 
 
 def redact(
@@ -155,7 +192,7 @@ def _redact_row(
     for path, value in walk(row.data):
         if isinstance(value, list):
             continue
-        left += sum(1 for name in value if len(name) >= 8 and cleaner.find((), name))
+        left += sum(1 for name in value if len(name) >= _SHORTEST and cleaner.find((), name))
         if value.get("type") in THINKING and path and isinstance(path[-1], int):
             if changes.keeps_thinking and "thinking" in value:
                 continue

@@ -57,12 +57,9 @@ def is_broken(text: str) -> bool:
     return RUN_TO_ESCAPE in marks and _BROKEN.search(text) is not None
 
 
-def unpacked(packed: str, *, pictures: bool = False) -> Iterator[tuple[str, int, int]]:
-    """Give the readable texts in a run of base64, each with its shift and its first byte.
-
-    `pictures` says whether to look into pictures and documents too.
-    """
-    if not pictures and len(packed) > _PICTURE and packed.startswith(_PICTURES):
+def unpacked(packed: str) -> Iterator[tuple[str, int, int]]:
+    """Give the readable texts in a run of base64, each with its shift and its first byte."""
+    if len(packed) > _PICTURE and packed.startswith(_PICTURES):
         return
     packed = packed.translate(_PLAIN_ALPHABET)
     for shift in range(4):

@@ -6,12 +6,13 @@ A placeholder is the same wherever the secret stood, and does not tell it.
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from clew.edit.secret_depths import is_clean
+from clew.edit.secret_depths import Beginnings, is_clean
 from clew.edit.secret_forms import BEFORE, WHOLE, apart, find_secrets, may_hold, sight
 from clew.format.patch import map_strings
 
@@ -69,6 +70,22 @@ class Cleaner:
     def may_glance(self) -> bool:
         """Whether lines in which nothing is seen at a glance can be passed over."""
         return self._own is None and self._known is None
+
+    @cached_property
+    def beginnings(self) -> Beginnings | None:
+        """What sees that none of the secrets that are known is in a line; None where nothing could."""
+        starts = None if self._known is None or self._own is not None else self._known.bare_starts()
+        return None if starts is None else Beginnings(starts)
+
+    def passes(self, raw: bytes, seen: int, *, is_near: bool) -> bool:
+        """Say at a glance that a line that was looked at before holds no secret that is known.
+
+        `is_near` says whether one may be in it, or in lines beside it, as they are written.
+        """
+        assert self.beginnings is not None
+        if seen == _PLAIN:
+            return not is_near or not self.beginnings.are_in(raw)
+        return seen == _CLEAN and not self.beginnings.may_be_in(raw)
 
     def pass_over(self, seen: bytearray, row: int) -> None:
         """Take note of a line in which nothing was seen at a glance."""

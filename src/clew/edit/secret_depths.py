@@ -13,10 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from clew.edit.secret_base64 import ALPHABET
-from clew.edit.secret_glance import base64_at
+from clew.edit.secret_glance import runs_at
+from clew.edit.secret_leads import KEYED
 from clew.edit.secret_words import WORDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ahocorasick_rs import BytesAhoCorasick
 
 _FAR: Final = r"\x80-\xff"
@@ -41,14 +44,15 @@ _TOKEN: Final = _SET + _value(12)
 
 _PASSWORD: Final = _SET + _value(6)
 
+_TOKEN_ENDS: Final = tuple(
+    bytes((byte,))
+    for byte in range(256)
+    if byte > 127 or chr(byte) in "]\"'`nrtbf+=:,iw" or chr(byte).isspace()
+)
+"""What comes next behind `token`: what `_SET` may begin with."""
+
 _REST: Final = r"[a-z_-]{0,20}"
 """What may follow in a name: `secret_access_key_base`."""
-
-_KEYED: Final = (
-    r"(?<=pi.key|ss.key|th.key|te.key|nt.key|ng.key|on.key|er.key|ce.key|ed.key|ge.key|ok.key|oy.key|se.key"
-    r"|pp.key|in.key)"
-)
-"""How the words end that make a key a secret."""
 
 _DATABASES: Final = "postgres mysql mariadb mongodb redis amqp mssql sqlserver clickhouse cockroachdb nats"
 _PASSWORDS: Final = "password passwd passphrase passcode pwd"
@@ -72,8 +76,8 @@ FOLLOWED: Final[dict[str, str]] = {
     "machine": _LAX,
     "-token": rf"(?:{_LAX}|[=%])",
     "-secret": rf"(?:{_LAX}|[=%])",
-    "_key": rf"{_KEYED}{_TOKEN}",
-    "-key": rf"{_KEYED}{_TOKEN}",
+    "_key": rf"{KEYED}{_TOKEN}",
+    "-key": rf"{KEYED}{_TOKEN}",
     "oracle": r"[+:%]",
     "://": r"[^\s:/@]{0,600}:[^\s/]{0,1200}@",
     "q~": rf"[\w~.{_FAR}-]{{31}}",
@@ -113,44 +117,85 @@ _LETTERS: Final = "\u0130\u0131\u017f\u212a"
 """Those that patterns may take for a letter of ours."""
 
 # One for each mark that it begins with: what begins with fixed letters is looked for several times as fast.
-_PERCENT: Final = re.compile(rb"%[0-9a-f]{2}")
-_ENTITY: Final = re.compile(rb"&(?:amp|lt|gt|quot|apos|#)")
+_PERCENT: Final = re.compile(rb"%[0-9a-fA-F]{2}")
+_ENTITY: Final = re.compile(rb"&(?i:amp|lt|gt|quot|apos|#)")
 _LINE: Final = b"a" * 57
 _IN_LINE: Final = bytes(ord("a" if byte in ALPHABET else " ") for byte in range(256))
 
 
+_Then = tuple[re.Pattern[bytes], int, bool] | None
+"""What must follow a word, how long that is, and whether its capitals count."""
+
+
 @cache
-def _words() -> tuple[BytesAhoCorasick, tuple[tuple[re.Pattern[bytes], bool] | None, ...]]:
-    """Return what finds words; and what must follow each, and whether its capitals count."""
+def _words() -> tuple[BytesAhoCorasick, tuple[_Then, ...]]:
+    """Return what finds words; and what must follow each."""
     from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-    words = (*sorted(WORDS), *_LETTERS)
-    ways = BytesAhoCorasick([word.encode() for word in words], implementation=Implementation.DFA)
     followed = FOLLOWED | AS_WRITTEN
-    then = (
-        (re.compile(followed[word].encode()), word in AS_WRITTEN) if word in followed else None
-        for word in words
-    )
-    return ways, tuple(then)
+    found: list[bytes] = []
+    then: list[_Then] = []
+    for word in (*sorted(WORDS), *_LETTERS):
+        pattern = re.compile(followed[word].encode()) if word in followed else None
+        # Counts of tokens are in every line.
+        for end in _TOKEN_ENDS if word == "token" else (b"",):
+            found.append(word.encode() + end)
+            then.append(None if pattern is None else (pattern, len(word), word in AS_WRITTEN))
+    return BytesAhoCorasick(found, implementation=Implementation.DFA), tuple(then)
 
 
 def is_clean(line: bytes) -> bool:
     """Say whether no secret is in a line at any depth; False where it cannot be told this way."""
-    if _ESCAPED.search(line) is not None:
+    bare = _bare(line)
+    if bare is None:
         return False
-    bare = line.translate(None, b"\\")
     small = bare.lower()
-    if _PERCENT.search(small) is not None or _ENTITY.search(small) is not None:
-        return False
     ways, then = _words()
-    for which, _, end in ways.find_matches_as_indexes(small, overlapping=True):
+    for which, start, _ in ways.find_matches_as_indexes(small, overlapping=True):
         follows = then[which]
         if follows is None:
             return False
-        pattern, as_written = follows
-        if pattern.match(bare if as_written else small, end) is not None:
+        pattern, size, as_written = follows
+        if pattern.match(bare if as_written else small, start + size) is not None:
             return False
-    return not base64_at(bare)[0] and not _may_be_wrapped(line, bare)
+    found, _, longest = runs_at(bare)
+    return not found and (longest < len(_LINE) or not _may_be_wrapped(line, bare))
+
+
+def _bare(line: bytes) -> bytes | None:
+    """Return a line without its backslashes; None if some of it may stand for something else."""
+    # Few lines have such an escape at all, which is quicker seen than that it is none of these.
+    if (b"\\u" in line or b"\\x" in line) and _ESCAPED.search(line) is not None:
+        return None
+    bare = line.translate(None, b"\\")
+    if b"%" in bare and _PERCENT.search(bare) is not None:
+        return None
+    return None if b"&" in bare and _ENTITY.search(bare) is not None else bare
+
+
+class Beginnings:
+    """Sees that none of the secrets that are known is in a line, however its escapes are read.
+
+    As with words: a secret that is in one of the texts, without backslashes is in the line without them.
+    """
+
+    def __init__(self, starts: Iterable[bytes]) -> None:
+        """`starts` are those of all spellings, without backslashes."""
+        from ahocorasick_rs import BytesAhoCorasick
+
+        self._ways = BytesAhoCorasick(sorted(starts))
+
+    def are_in(self, data: bytes) -> bool:
+        """Say whether one may be in lines as they are written."""
+        return bool(self._ways.find_matches_as_indexes(data.translate(None, b"\\")))
+
+    def may_be_in(self, line: bytes) -> bool:
+        """Say whether one may be in a line at any depth, or packed in it."""
+        bare = _bare(line)
+        if bare is None or self._ways.find_matches_as_indexes(bare):
+            return True
+        found, dull, longest = runs_at(bare)
+        return bool(found or dull) or (longest >= len(_LINE) and _may_be_wrapped(line, bare))
 
 
 def _may_be_wrapped(line: bytes, bare: bytes) -> bool:

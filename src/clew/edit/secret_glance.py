@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import Counter
 from functools import cache
+from itertools import product
 from typing import TYPE_CHECKING, Final, Literal
 
 from clew.edit.secret_base64 import (
@@ -17,11 +18,11 @@ from clew.edit.secret_base64 import (
     IN_RUN,
     RUN,
     RUN_TO_ESCAPE,
-    TO_ESCAPES,
     is_broken,
     runs,
     unpacked,
 )
+from clew.edit.secret_leads import leads
 from clew.edit.secret_words import WORDS, has_words
 from clew.edit.text_views import GOES_ON
 
@@ -38,6 +39,7 @@ _FAR: Final = r"\x80-\xff"
 SPACE: Final = rf"[\s\x1c-\x1f{_FAR}]"
 
 FOLLOWED: Final[Mapping[str, str]] = {
+    **leads(_FAR),
     "pat": r"[a-z0-9]{14}\.",
     "sk": r"[0-9a-f]{32}",
     "-us": rf"[\d{_FAR}]",
@@ -46,7 +48,6 @@ FOLLOWED: Final[Mapping[str, str]] = {
     "dd-": r"ap",
     "auth": rf"""\\{{0,4}}"{SPACE}{{0,12}}:""",
     "machine": rf"{SPACE}",
-    "token": rf"""(?:[\\"'`\]\s\x1c-\x1f{_FAR}]{{0,32}}[:=>,%]|{SPACE}+(?:is|was){SPACE})""",
     "-token": rf"(?:{SPACE}|[=%])",
     "-secret": rf"(?:{SPACE}|[=%])",
     "oracle": rf"(?:\+[\w{_FAR}]+)?(?::|%3a)",
@@ -56,7 +57,9 @@ FOLLOWED: Final[Mapping[str, str]] = {
 """What must come after words that are common: no less than what `secret_words` asks for."""
 
 _TOKEN_ENDS: Final = tuple(
-    bytes((byte,)) for byte in range(256) if byte > 127 or chr(byte) in "\\\"'`]:=>,%" or chr(byte).isspace()
+    bytes((byte,))
+    for byte in range(256)
+    if byte > 127 or chr(byte) in "\\\"'`]:=>,%&+" or chr(byte).isspace()
 )
 """What comes next behind `token`."""
 
@@ -76,7 +79,6 @@ _GOES_ON: Final = tuple(
     map(
         _compiled,
         (
-            rf"""\\\\{_BLANK}(?:{_ENDED}|(?<=[+.& \t])\\"|{_LISTED})""",
             rf"""'{_BLANK}(?:{_ENDED}(?={_MARGIN}')|(?<=[+.& \t])'|{_LISTED})""",
             rf"""`(?:(?:\\r)?\\n|{_BLANK}{_LISTED})""",
             rf"""\^(?:(?:\\r)?\\n|{_BLANK}{_LISTED})""",
@@ -84,6 +86,13 @@ _GOES_ON: Final = tuple(
     )
 )
 """As in `secret_forms`."""
+
+_SLASHED: Final = _compiled(rf"""\\\\{_BLANK}(?:{_ENDED}|(?<=[+.& \t])\\"|{_LISTED})""")
+_SLASHES: Final = tuple(
+    rf"\\{mark}".encode("ascii")
+    for mark in ("+", ".", "&", '"', r"\r", r"\n", r"\\", *map("".join, product(" \t", ' \t+.&\\"')))
+)
+"""How that may begin."""
 
 _QUOTED: Final = _compiled(rf"""\\"{_BLANK}(?:{_ENDED}(?={_MARGIN}\\")|(?<=[+.& \t])\\"|{_LISTED})""")
 _QUOTES: Final = (
@@ -97,6 +106,11 @@ _QUOTES: Final = (
 _BREAK: Final = re.compile(
     rb"\\(?:\\{0,3}(?:/|(?:r\\{1,4})?n|u00))|%(?:\\{0,3}(?:/|(?:r\\{1,4})?n|u00)|2[BFbf]|3[Dd]|0[AaDd])"
 )
+
+
+_ESCAPES: Final = frozenset(b"\\%")
+_RUN: Final = len(RUN)
+_BROKEN_RUN: Final = RUN_TO_ESCAPE[:-1]
 
 
 def _letters(*numbers: int) -> bytes:
@@ -119,22 +133,46 @@ _READABLE: Final = _readable_groups()
 
 def base64_at(data: bytes) -> tuple[list[int], list[int]]:
     """Return where there is base64 in which something can be read: what may be a secret, and what is none."""
+    found, dull, _ = runs_at(data)
+    return found, dull
+
+
+def runs_at(data: bytes, *, broken: bool = False) -> tuple[list[int], list[int], int]:
+    """Return the same, and how long the longest run is.
+
+    With `broken` the places where escapes break a run, a shorter one too, are among what may be a secret.
+    """
     found: list[int] = []
     dull: list[int] = []
+    longest = 0
     find = data.translate(IN_RUN).find
-    start = find(RUN)
+    least = _BROKEN_RUN if broken else RUN
+    size = len(least)
+    start = find(least)
     while start >= 0:
-        end = find(b" ", start + 20)
-        run = data[start:] if end < 0 else data[start:end]
-        # Names, paths and ids are all in small letters, mostly.
-        if not run.islower() and not run.isupper() and _READABLE.search(run) is not None:
-            is_dull = [_is_dull(text) for text, _, _ in unpacked(run.decode("ascii"), pictures=True)]
-            if is_dull:
-                (dull if all(is_dull) else found).append(start)
+        end = find(b" ", start + size)
         if end < 0:
-            break
-        start = find(RUN, end)
-    return found, dull
+            end = len(data)
+        elif broken and data[end] in _ESCAPES and _is_broken_at(data, end):
+            found.append(end)
+        length = end - start
+        if length >= _RUN:
+            run = data[start:end]
+            # Names, paths and ids are all in small letters, mostly.
+            if not run.islower() and not run.isupper() and _READABLE.search(run) is not None:
+                is_dull = [_is_dull(text) for text, _, _ in unpacked(run.decode("ascii"))]
+                if is_dull:
+                    (dull if all(is_dull) else found).append(start)
+            if length > longest:
+                longest = length
+        start = find(least, end)
+    return found, dull, longest
+
+
+def _is_broken_at(data: bytes, at: int) -> bool:
+    """Say whether the escape in a place breaks a run of base64."""
+    before = data[at - len(_BROKEN_RUN) : at]
+    return _BREAK.match(data, at) is not None and b"-" not in before and b"_" not in before
 
 
 def _is_dull(text: str) -> bool:
@@ -142,19 +180,6 @@ def _is_dull(text: str) -> bool:
     if has_words(text) or is_broken(text) or GOES_ON.search(text) is not None:
         return False
     return all(run.islower() or run.isupper() or run.isdigit() for _, run in runs(text))
-
-
-def _broken_at(data: bytes) -> list[int]:
-    """Return where runs of base64 are broken by escapes."""
-    found: list[int] = []
-    marks = data.translate(TO_ESCAPES)
-    at = marks.find(RUN_TO_ESCAPE)
-    while at >= 0:
-        at += 16
-        if _BREAK.match(data, at) is not None:
-            found.append(at)
-        at = marks.find(RUN_TO_ESCAPE, at)
-    return found
 
 
 # All of it --------------------------------------------------------------------------------------
@@ -184,6 +209,7 @@ def _finder() -> tuple[BytesAhoCorasick, tuple[_Then, ...]] | None:
         ends = _TOKEN_ENDS if word == "token" else (b"",)
         then |= {word.encode("ascii") + end: seen for end in ends}
     then |= dict.fromkeys(_QUOTES, ("more", _QUOTED, 0))
+    then |= dict.fromkeys(_SLASHES, ("more", _SLASHED, 0))
     then[_TEXT.encode("ascii")] = ("text", None, 0)
     return BytesAhoCorasick(then, implementation=Implementation.DFA), tuple(then.values())
 
@@ -200,8 +226,7 @@ def glance(data: bytes, starts: Sequence[int]) -> dict[int, set[Seen]]:
     ways, then = finder
     lower = data.lower()
     texts: list[int] = []
-    more, dull = base64_at(data)
-    more += _broken_at(data)
+    more, dull, _ = runs_at(data, broken=True)
     found: dict[Seen, list[int]] = {"word": [], "read": dull, "text": texts, "more": more}
     for which, start, _ in ways.find_matches_as_indexes(lower, overlapping=True):
         what, pattern, size = then[which]

@@ -5,26 +5,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from clew.edit.joined_texts import Row, data_of, read_row
-from clew.edit.secret_cleaner import ERRORS
+from clew.edit.secret_cleaner import ERRORS, Cleaner
 from clew.edit.secret_glance import TEXTS, glance, is_quick
+from clew.edit.secret_stretches import stretches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-    from clew.edit.secret_cleaner import Cleaner
     from clew.session.session import Session
 
 MARK: Final = b"\xef\xbb\xbf"
-_BLOCK: Final = 1 << 19
-"""How many bytes are looked at at once; a line that is longer, by itself."""
 
 
 def rows(
-    session: Session, cleaner: Cleaner, sights: bytearray, advance: Callable[[int], None] | None
+    session: Session,
+    cleaner: Cleaner,
+    sights: bytearray,
+    advance: Callable[[int], None] | None,
+    looked: Sequence[int] | None = None,
 ) -> Iterator[Row]:
-    """Give the lines that may hold secrets; `sights` is told, or tells, what is seen in each."""
+    """Give the lines that may hold secrets; `sights` is told, or tells, what is seen in each.
+
+    `looked` are those lines, if they were looked for before.
+    """
+    if looked is not None:
+        for row in looked:
+            yield _row(row, read_row(session, row))
+        return
     if cleaner.may_glance and is_quick():
-        yield from _at_a_glance(session, cleaner, sights, advance)
+        for first, last in stretches(session):
+            for row, raw in _suspects(session, cleaner, sights, first, last):
+                yield _row(row, raw)
+            if advance is not None:
+                for length in session.table.length[first:last]:
+                    advance(length)
+        return
+    if is_quick() and cleaner.beginnings is not None:
+        yield from _with_known(session, cleaner, sights, advance)
         return
     for row in range(len(session)):
         raw = read_row(session, row)
@@ -36,41 +53,51 @@ def rows(
             yield _row(row, raw)
 
 
-def _at_a_glance(
+def _with_known(
     session: Session, cleaner: Cleaner, sights: bytearray, advance: Callable[[int], None] | None
 ) -> Iterator[Row]:
+    """Give the lines that may hold secrets, where those are known and it was noted what is seen in lines."""
+    assert cleaner.beginnings is not None
     offset, length = session.table.offset, session.table.length
-    for first, last in _blocks(session):
+    for first, last in stretches(session):
         begin = offset[first]
         data = session.source.read(begin, offset[last - 1] + length[last - 1] - begin)
-        starts = [at - begin for at in offset[first:last]]
-        seen = glance(data, starts)
+        is_near = cleaner.beginnings.are_in(data)
         for row in range(first, last):
-            if advance is not None:
-                advance(length[row])
-            what = seen.get(row - first)
-            if what is None:
-                cleaner.pass_over(sights, row)
-                continue
-            start = starts[row - first]
+            start = offset[row] - begin
             raw = data[start : start + length[row]]
-            if "text" in what or cleaner.may_hold_seen(raw, what, sights, row):
+            if advance is not None:
+                advance(len(raw))
+            # From two blocks of text on, one secret may be in both.
+            if raw.count(b'"text"') >= TEXTS or (
+                not cleaner.passes(raw, sights[row], is_near=is_near)
+                and cleaner.may_hold(raw.decode("utf-8", ERRORS), sights, row)
+            ):
                 yield _row(row, raw)
 
 
-def _blocks(session: Session) -> Iterator[tuple[int, int]]:
-    """Give stretches of lines that stand one after the other: the first row, and the one after."""
+def look(session: Session, first: int, last: int, sights: bytearray) -> list[int]:
+    """Return which lines of a stretch may hold secrets; `sights` is told what is seen in each."""
+    return [row for row, _ in _suspects(session, Cleaner(None, b"", None), sights, first, last)]
+
+
+def _suspects(
+    session: Session, cleaner: Cleaner, sights: bytearray, first: int, last: int
+) -> Iterator[tuple[int, bytes]]:
     offset, length = session.table.offset, session.table.length
-    first = end = 0
-    for row in range(len(session)):
-        start, stop = offset[row], offset[row] + length[row]
-        # Bytes between them that are no lines are read too, unless there are many.
-        if row > first and (start < end or stop - offset[first] > _BLOCK):
-            yield first, row
-            first = row
-        end = stop
-    if first < len(session):
-        yield first, len(session)
+    begin = offset[first]
+    data = session.source.read(begin, offset[last - 1] + length[last - 1] - begin)
+    starts = [at - begin for at in offset[first:last]]
+    seen = glance(data, starts)
+    for row in range(first, last):
+        what = seen.get(row - first)
+        if what is None:
+            cleaner.pass_over(sights, row)
+            continue
+        start = starts[row - first]
+        raw = data[start : start + length[row]]
+        if "text" in what or cleaner.may_hold_seen(raw, what, sights, row):
+            yield row, raw
 
 
 def _row(row: int, raw: bytes) -> Row:

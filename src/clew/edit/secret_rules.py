@@ -9,6 +9,7 @@ plainly; `secret_words` goes through it.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from clew.edit.secret_looks import (
@@ -35,8 +36,8 @@ class Rule(NamedTuple):
     """One kind of secret."""
 
     name: str
-    pattern: re.Pattern[str]
-    """The secret is its last group that took part; without groups, all of it."""
+    source: str
+    """Of its pattern."""
 
     words: tuple[str, ...]
     """What it matches begins with one of them, in lower case; or has it within."""
@@ -47,6 +48,17 @@ class Rule(NamedTuple):
 
     before: int = 0
     """How far before the word a match may begin; below 0, anywhere in a text that has the word."""
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """What it looks like. The secret is its last group that took part; without groups, all of it."""
+        return _compiled(self.source)
+
+
+@cache
+def _compiled(source: str) -> re.Pattern[str]:
+    # Only when it is tried: to compile all of them takes longer than to read a short session.
+    return re.compile(source)
 
 
 URL_RULES: Final = frozenset({"db-url", "url-password"})
@@ -111,7 +123,7 @@ def _rule(
     is_told: bool = False,
     before: int = 0,
 ) -> Rule:
-    return Rule(name, re.compile(pattern), tuple(words.split()), is_secret, is_told, before)
+    return Rule(name, pattern, tuple(words.split()), is_secret, is_told, before)
 
 
 RULES: Final = (

@@ -6,8 +6,10 @@ Other spellings are for `secret_forms`.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from clew.edit.secret_leads import leads
 from clew.edit.secret_rules import REDACTED, RULES
 from clew.edit.seldom_letters import Words
 
@@ -25,7 +27,7 @@ class Hit(NamedTuple):
     rule: Rule
 
 
-_FOLLOWED: Final = {
+_FOLLOWED: Final = leads() | {
     "pat": r"[a-z0-9]{14}\.",
     "sk": r"[0-9a-f]{32}",
     "-us": r"\d",
@@ -34,7 +36,6 @@ _FOLLOWED: Final = {
     "dd-": r"a[p]",
     "auth": r"""\\{0,4}"\s{0,3}:""",
     "machine": r"\s+\S{1,200}\s+login\s",
-    "token": r"""(?:[\\"'`\]\s]{0,8}[:=>,%]|\s+(?:is|was)\s)""",
     "-token": r"[\s=%]",
     "-secret": r"[\s=%]",
     "oracle": r"(?:\+\w+)?(?::|%3a)",
@@ -58,12 +59,19 @@ def _by_word() -> dict[str, list[Rule]]:
 WORDS: Final = _by_word()
 """The rules by their words, in lower case."""
 
-_RELATED: Final = {
-    word: [other for other in WORDS if other.startswith(word) or word.startswith(other)] for word in WORDS
-}
+
+@cache
+def _related(word: str) -> list[str]:
+    """Return the words that begin with a word, or that it begins with; itself among them."""
+    return [other for other in WORDS if other.startswith(word) or word.startswith(other)]
 
 
-_ANY: Final = Words(WORDS, _FOLLOWED)
+@cache
+def _any() -> Words:
+    # Only when it is needed: most sessions are told plain by `secret_glance`.
+    return Words(WORDS, _FOLLOWED)
+
+
 _AFTER: Final = 400
 """How far after a word that stands within a secret that one may go."""
 
@@ -74,7 +82,7 @@ _NO_TEXT: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]|[\udc80-\udcff]{2}")
 
 def has_words(text: str) -> bool:
     """Say whether there is anything in a text, however it is escaped, that a rule begins with."""
-    return _ANY.is_in(_lower(text))
+    return _any().is_in(_lower(text))
 
 
 def _lower(text: str) -> str:
@@ -86,8 +94,8 @@ def hits(text: str) -> Iterator[Hit]:
     """Give the secrets in a text; several rules may find the same."""
     lower = _lower(text)
     whole: list[Rule] = []
-    for at, first in _ANY.find(lower):
-        for word in _RELATED[first]:
+    for at, first in _any().find(lower):
+        for word in _related(first):
             if not lower.startswith(word, at):
                 continue
             for rule in WORDS[word]:
