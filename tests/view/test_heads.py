@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from clew.actions.stories import open_story
 from clew.session.session import Session
 from clew.session.spending import turn_spent
 from clew.session.turns import turns
 from tests.builder import Builder, call
 from tests.faces import console as consoles
 from tests.faces.stage import demo
+from tests.opened_stories import open_story
 from tests.view.sessions import files, timeline
 
 if TYPE_CHECKING:

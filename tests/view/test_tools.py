@@ -9,16 +9,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.errors import ClewError
 from clew.format.blocks import ToolResult
 from clew.view import parts
 from clew.view.calls import state_of
 from clew.view.encoding import encode
 from clew.view.tools import registry
-from clew.view.tools.display import Asked, Shown
+from clew.view.tools.display import Asked, Display, Shown
 from tests.view.sessions import files, timeline
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from syrupy.assertion import SnapshotAssertion
 
@@ -236,6 +237,43 @@ def test_a_display_of_another_package_is_used_and_one_that_fails_is_passed_over(
     assert shown("mcp__other__list", {"x": "1"}).argument == "1"
     for name in ("Broken", "Nothing", "Gone"):
         assert shown(name, {"x": "1"}).argument == "1"
+
+
+def test_no_display_of_clews_own_fails_for_any_recorded_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    # With no net below: each display is called as it is, and whatever it raises is a failure here.
+    tried: set[str] = set()
+
+    def bare(module: str, asked: Asked) -> Shown:
+        tried.add(module)
+        return registry._own(module)(asked)  # pyright: ignore[reportPrivateUsage]
+
+    monkeypatch.setattr(registry, "_by_own", bare)
+    for path in files():
+        for view in timeline(path.read_bytes()).turns():
+            for one in view.flow():
+                assert one is not None
+    assert tried >= {"read", "write", "edit", "bash", "glob", "grep", "todo_write", "agent", "skill"}
+
+
+def test_a_display_of_clews_own_that_fails_says_so_and_costs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_own", _always(broken))
+    with pytest.warns(registry.DisplayWarning, match=r"display of bash failed \(RuntimeError\)") as told:
+        assert shown("Bash", {"x": "1"}).argument == "1"
+    assert "oil" not in str(told[0].message)
+
+
+def test_a_session_that_is_gone_while_it_is_shown_is_no_mistake_of_a_display(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def gone(_asked: Asked) -> Shown:
+        raise ClewError("gone")
+
+    monkeypatch.setattr(registry, "_own", _always(gone))
+    assert shown("Bash", {"x": "1"}).argument == "1"
+
+
+def _always(display: Display) -> Callable[[str], Display]:
+    return lambda _module: display
 
 
 def lantern(_asked: Asked) -> Shown:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from clew.actions.stories import open_story
 from clew.view import whole
 from clew.view.parts import Head, Work
 from tests.builder import Builder, call
 from tests.faces import console as consoles
 from tests.faces.stage import demo
+from tests.opened_stories import open_story
 from tests.view.sessions import CORPUS
 
 if TYPE_CHECKING:

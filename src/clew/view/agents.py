@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from clew.session.session import Session
     from clew.session.subagents import Agent
     from clew.session.turns import Turn
+
+_MOST_LINES: Final = 20_000
+"""Lines of sub-agents whose turns are kept."""
 
 
 @dataclass(slots=True)
@@ -52,6 +55,9 @@ class Agents:
         self.top = tuple(agents)
         self._parts: dict[str, parts.Agent] = {}
         self._done: dict[str, _Done] = {}
+        self._turns: dict[int, tuple[Turn, ...]] = {}
+        """Of the first ones, by what they are in memory: `top` keeps them there."""
+        self._lines = 0
 
     @cached_property
     def by_id(self) -> Mapping[str, Agent]:
@@ -77,9 +83,16 @@ class Agents:
 
     def turns(self, agent: Agent) -> tuple[Session, tuple[Turn, ...]]:
         """Return where a sub-agent's lines are, and its turns."""
-        if agent.source is not None:
-            return agent.source.session, turns(agent.source.session)
-        return self.session, turns(self.session, agent.rows, rounds=self._rounds)
+        home = self.session if agent.source is None else agent.source.session
+        found = self._turns.get(id(agent))
+        if found is None:
+            is_inside = agent.source is None
+            found = turns(home, agent.rows, rounds=self._rounds) if is_inside else turns(home)
+            # They are asked for twice: for what they came to, and when they are drawn.
+            self._lines += len(agent.rows) if is_inside else len(home)
+            if self._lines <= _MOST_LINES:
+                self._turns[id(agent)] = found
+        return home, found
 
     @cached_property
     def _rounds(self) -> Rounds:

@@ -22,16 +22,42 @@ from clew.view.tools.plainly import content, unknown_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from clew.format.entry import Entry
     from clew.format.records import Fragment
     from clew.session.calls import Call
     from clew.session.session import Session
     from clew.session.turns import Turn
+    from clew.view.answers import Place
 
 _TALK: Final = frozenset({"user", "assistant"})
 _NONE: Final[frozenset[str]] = frozenset()
 _INTERRUPTED: Final = "[Request interrupted by user"
+
+
+_PASSED: Final = parts.Call("", "", "", "missing")
+"""Stands for a call that nobody looks at."""
+
+
+class Passing:
+    """The first parts of a flow, that are passed over: what takes long is not made for them."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    @property
+    def is_on(self) -> bool:
+        """Whether what is made now is passed over for certain: one part may be held back before it."""
+        return self._left > 1
+
+    def over(self, flow: Iterator[parts.Flow]) -> Iterator[parts.Flow]:
+        """Give the parts behind them."""
+        for one in flow:
+            if self._left > 0:
+                self._left -= 1
+            else:
+                yield one
 
 
 class Flows:
@@ -47,15 +73,20 @@ class Flows:
         self.session = session
         self.turns = turns
         self.call_part = call_part
+        self._last: dict[int, Place | None] = {}
 
-    def of(self, place: int, damage: Sequence[Fragment] = ()) -> Iterator[parts.Flow]:
+    def of(
+        self, place: int, damage: Sequence[Fragment] = (), passing: Passing | None = None
+    ) -> Iterator[parts.Flow]:
         """Give the parts of the turn in a place."""
         turn = self.turns[place]
-        return self._held(self._rows(turn, place, damage))
+        return self._held(self._rows(turn, place, damage, passing))
 
-    def of_front(self, front: Turn, damage: Sequence[Fragment] = ()) -> Iterator[parts.Flow]:
+    def of_front(
+        self, front: Turn, damage: Sequence[Fragment] = (), passing: Passing | None = None
+    ) -> Iterator[parts.Flow]:
         """Give the parts of the lines before the first turn."""
-        return self._held(self._rows(front, -1, damage))
+        return self._held(self._rows(front, -1, damage, passing))
 
     # What goes together -----------------------------------------------------------------------------
 
@@ -82,9 +113,11 @@ class Flows:
 
     # Rows -------------------------------------------------------------------------------------------
 
-    def _rows(self, turn: Turn, place: int, damage: Sequence[Fragment]) -> Iterator[parts.Flow]:
+    def _rows(
+        self, turn: Turn, place: int, damage: Sequence[Fragment], passing: Passing | None
+    ) -> Iterator[parts.Flow]:
         session, table = self.session, self.session.table
-        walk = _Walk(self, turn, place)
+        walk = _Walk(self, turn, place, passing or Passing(0))
         waiting = list(reversed(list(notices.runs(damage))))
         for row in turn.rows:
             while waiting and waiting[-1][0].offset < table.offset[row]:
@@ -133,9 +166,9 @@ class Flows:
         """Give what comes with results and is no result of a call that is shown."""
         entry = self.session.entry(row)
         found = blocks(entry.content)
-        shown = self._answered.get(row, _NONE)
+        shown = self._answered(row)
         if front is not None:
-            shown |= {call.id for call in front.calls if call.id and call.result_row == row}
+            shown = shown | {call.id for call in front.calls if call.id and call.result_row == row}
         if len(found) == 1 and shown:
             return
         rest: list[parts.Part] = []
@@ -165,15 +198,24 @@ class Flows:
 
     # What lies beyond a turn ------------------------------------------------------------------------
 
+    def _answered(self, row: int) -> AbstractSet[str]:
+        """Return the calls whose results stand in a row and are shown with them."""
+        one, several = self._results_by_row
+        return several.get(row) or ({one[row]} if row in one else _NONE)
+
     @cached_property
-    def _answered(self) -> Mapping[int, frozenset[str]]:
-        """The calls whose results stand in a row and are shown with them."""
-        found: dict[int, frozenset[str]] = {}
+    def _results_by_row(self) -> tuple[Mapping[int, str], Mapping[int, AbstractSet[str]]]:
+        """The call that a row answers; and all of them, where it answers several."""
+        # Not a set for each: to make ten thousand takes longer than all the rest of a turn.
+        one: dict[int, str] = {}
+        several: dict[int, set[str]] = {}
         for turn in self.turns:
             for call in turn.calls:
                 if call.result_row is not None and call.id:
-                    found[call.result_row] = found.get(call.result_row, _NONE) | {call.id}
-        return found
+                    before = one.setdefault(call.result_row, call.id)
+                    if before != call.id:
+                        several.setdefault(call.result_row, {before}).add(call.id)
+        return one, several
 
     @cached_property
     def _calls(self) -> frozenset[str]:
@@ -202,6 +244,12 @@ class Flows:
                     model = message.model
         return found
 
+    def last_answer(self, turn: Turn, place: int) -> Place | None:
+        """Return the block that ends the answers of the turn in a place; looked for once."""
+        if place not in self._last:
+            self._last[place] = last_answer(self.session, turn.messages)
+        return self._last[place]
+
     def line_before(self, place: int) -> int | None:
         """Return the last line of the conversation before a turn."""
         table = self.session.table
@@ -215,15 +263,16 @@ class Flows:
 class _Walk:
     """The way through one turn: what was met and has not been told."""
 
-    def __init__(self, flows: Flows, turn: Turn, place: int) -> None:
+    def __init__(self, flows: Flows, turn: Turn, place: int, passing: Passing) -> None:
         self.flows = flows
+        self._passing = passing
         self.turn = turn
         self.place = place
         self.messages = {message.row: message for message in turn.messages}
         self._calls: dict[int, list[Call]] = {}
         for call in turn.calls:
             self._calls.setdefault(call.row, []).append(call)
-        self._last = last_answer(flows.session, turn.messages)
+        self._last = flows.last_answer(turn, place)
         self._changes = _Changes(flows, place)
         self._sent: dict[str, int] = {}
         self._is_asked = False
@@ -247,9 +296,12 @@ class _Walk:
             self.flows.session,
             message,
             self._calls,
-            call_part=lambda call: self.flows.call_part(self.place, call),
+            call_part=self._call,
             last=self._last,
         )
+
+    def _call(self, call: Call) -> parts.Call:
+        return _PASSED if self._passing.is_on else self.flows.call_part(self.place, call)
 
     def queued(self, row: int, kind: str) -> Iterator[parts.Flow]:
         """Give what was said while the model worked, or keep it until the model goes on."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from clew.format.records import Record, scan
+from clew.format.lines import readline_from
+from clew.format.records import Record, read_plainly
 from clew.session import pricing
 from clew.session.graph import BOUNDARY
+from clew.session.session import SALVAGED
 from clew.session.titles import title
 from clew.view.parts import TurnHead
 from clew.view.prompts import title_of
@@ -19,7 +22,8 @@ from clew.view.work import models
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clew.session.session import Session
+    from clew.session.session import Names as TableNames
+    from clew.session.session import Session, Table
     from clew.session.subagents import Agent
     from clew.session.turns import Turn
     from clew.view.parts import Head, Work
@@ -47,7 +51,7 @@ def turn_head(
 
 
 @dataclass(slots=True)
-class _Names:
+class Names:
     """What stands in the lines beside their content."""
 
     versions: dict[str, None] = field(default_factory=dict[str, None])
@@ -55,18 +59,49 @@ class _Names:
     project: str | None = None
     branch: str | None = None
     slug: str | None = None
+    seen: int = 0
+    """Where the last line begins that was gone through; it may have been unfinished."""
+
+    def copy(self) -> Names:
+        """Return the same, for a session that goes on."""
+        return replace_fields(self, versions=dict(self.versions), session_ids=dict(self.session_ids))
 
     def see(self, session: Session) -> None:
-        """Go through the lines once."""
-        for item in scan(session.source):
-            if not isinstance(item, Record):
+        """Go through the lines that were not seen yet, and the last of the others again."""
+        table = session.table
+        if not self.seen and table.names is not None:
+            self._take(table, table.names)
+            return
+        version = session_id = None
+        for item in read_plainly(readline_from(session.source, start=self.seen), start=self.seen):
+            if isinstance(item, tuple):
+                _, self.seen, _, facts = item
+            elif isinstance(item, Record):
+                facts = item.facts
+                if item.is_whole:
+                    self.seen = item.offset
+            else:
                 continue
-            facts = item.facts
-            _note(self.versions, facts.version)
-            _note(self.session_ids, facts.session_id)
+            # They are seldom others than on the line before.
+            if facts.version != version:
+                version = facts.version
+                _note(self.versions, version)
+            if facts.session_id != session_id:
+                session_id = facts.session_id
+                _note(self.session_ids, session_id)
             self.project = self.project or facts.cwd
             self.branch = facts.git_branch or self.branch
             self.slug = facts.slug or self.slug
+
+    def _take(self, table: Table, names: TableNames) -> None:
+        """Take what was noted when all lines were read."""
+        for found, told in ((self.versions, names.versions), (self.session_ids, names.session_ids)):
+            for name in told:
+                _note(found, name)
+        self.project, self.branch, self.slug = names.cwd, names.branch, names.slug
+        whole = (row for row in range(len(table) - 1, -1, -1) if not table.flags[row] & SALVAGED)
+        last = next(whole, None)
+        self.seen = 0 if last is None else table.offset[last]
 
 
 def _note(names: dict[str, None], name: str | None) -> None:
@@ -75,11 +110,20 @@ def _note(names: dict[str, None], name: str | None) -> None:
 
 
 def session_head(
-    session: Session, turns: Sequence[Turn], sums: Head, *, damaged: int = 0, branches: int = 1
+    session: Session,
+    turns: Sequence[Turn],
+    sums: Head,
+    *,
+    damaged: int = 0,
+    branches: int = 1,
+    names: Names | None = None,
 ) -> Head:
-    """Return a session in a few facts; `sums` tells what was done. It is read for those in its lines."""
+    """Return a session in a few facts; `sums` tells what was done. It is read for those in its lines.
+
+    `names` are what was read of those before; they are brought up to date.
+    """
     table = session.table
-    names = _Names()
+    names = names or Names()
     names.see(session)
     named = title(session)
     boundaries = {code for code, kind in enumerate(table.kinds) if kind == BOUNDARY}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+import weakref
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from clew.session.calls import pairs
@@ -12,8 +13,8 @@ from clew.session.turns import Turn, main_rows
 from clew.view import parts, words
 from clew.view.agents import Agents
 from clew.view.calls import Lines, call_part, earlier_calls
-from clew.view.flow import Flows
-from clew.view.heads import count_agents, session_head, turn_head
+from clew.view.flow import Flows, Passing
+from clew.view.heads import Names, count_agents, session_head, turn_head
 from clew.view.parts import Head, TurnHead, Work
 from clew.view.placing import damage_by_turn, rows_before
 from clew.view.work import Tally, session_work, turn_work
@@ -36,6 +37,14 @@ class TurnView:
     flow: Callable[[], Iterator[Flow]]
     """What was said and done in it, read anew each time it is called."""
 
+    passing: Callable[[Passing], Iterator[Flow]] | None = None
+    """The same, the first parts of it without what nobody looks at."""
+
+    def behind(self, first: int) -> Iterator[Flow]:
+        """Give what is left without so many parts; to pass them over is quicker than to read them."""
+        passing = Passing(first)
+        return passing.over(self.flow() if self.passing is None else self.passing(passing))
+
 
 @dataclass(frozen=True, slots=True)
 class Ways:
@@ -55,6 +64,20 @@ class Ways:
 _ONE_WAY = Ways()
 
 
+@dataclass(slots=True)
+class Memory:
+    """What was worked out of a session's turns, for a timeline that has more of them."""
+
+    tallies: dict[int, Tally] = field(default_factory=dict[int, Tally])
+    """What was done in a turn, by its place."""
+
+    names: Names = field(default_factory=Names)
+
+    def until(self, place: int) -> Memory:
+        """Return what holds of a session whose turns before a place are the same."""
+        return Memory({at: one for at, one in self.tallies.items() if at < place}, self.names.copy())
+
+
 class Timeline:
     """The turns of a session, or of one way through it, to be drawn."""
 
@@ -71,12 +94,14 @@ class Timeline:
         known_agents: Agents | None = None,
         counted: Agents | None = None,
         is_counted: Callable[[Agent], bool] = lambda _agent: True,
+        memory: Memory | None = None,
     ) -> None:
         """`before` are the rows before the first turn, `damage` the fragments by the place of their turn.
 
         Without them both are worked out from the whole session. In a live session a call of the last turn
         that has no result is still running. `counted` are the sub-agents that the head tells of, where those
-        are not shown; `is_counted` says of each that the session started whether it is among them.
+        are not shown; `is_counted` says of each that the session started whether it is among them. `memory`
+        is what is known of the turns already, and takes up what is worked out here.
         """
         self.session = session
         self._turns = turns
@@ -86,11 +111,29 @@ class Timeline:
         self._damage = damage_by_turn(session, turns, session.fragments) if damage is None else damage
         self._ways = ways
         self._is_live = is_live
-        self._flows = Flows(session, turns, call_part=self._call)
+        # Not by its own name, as each would hold the other: many are made of a session that grows.
+        me = weakref.ref(self)
+
+        def called(place: int, call: Call) -> parts.Call:
+            timeline = me()
+            assert timeline is not None  # whoever reads its parts holds it
+            return timeline.call(place, call)
+
+        self._flows = Flows(session, turns, call_part=called)
         self._lines = Lines(session)
-        self._tallies: dict[int, Tally] = {}
+        self._memory = memory or Memory()
         self._counted = counted or self._agents
         self._is_counted = is_counted
+
+    @property
+    def known_agents(self) -> Agents:
+        """The sub-agents, with what was worked out of them."""
+        return self._agents
+
+    @property
+    def own_turns(self) -> Sequence[Turn]:
+        """The turns themselves, in their places."""
+        return self._turns
 
     # In a few facts ---------------------------------------------------------------------------------
 
@@ -102,6 +145,7 @@ class Timeline:
             self.sums(),
             damaged=sum(map(len, self._damage.values())),
             branches=self._ways.branches(),
+            names=self._memory.names,
         )
 
     def sums(self) -> Head:
@@ -135,10 +179,12 @@ class Timeline:
 
     def _tally(self, place: int) -> Tally:
         """What was done in the turn in a place; it is read once for that."""
-        found = self._tallies.get(place)
+        tallies = self._memory.tallies
+        found = tallies.get(place)
         if found is None:
-            found = self._tallies[place] = Tally()
+            found = Tally()
             found.add(self.session, self._turns[place])
+            tallies[place] = found  # only now: what could not be read whole is no sum
         return found
 
     def _head(self, place: int, work: Work) -> TurnHead:
@@ -165,43 +211,43 @@ class Timeline:
         """
         if not self._turns:
             if next(self.front(), None) is not None or next(self.rest(), None) is not None:
-                yield TurnView(TurnHead(0, "", "incomplete", Work()), self._all)
+                yield TurnView(TurnHead(0, "", "incomplete", Work()), self._all, self._all)
             return
         for place in range(len(self._turns)) if places is None else places:
             yield self._view(place)
 
     def _view(self, place: int) -> TurnView:
-        return TurnView(self.turn_head(place), lambda: self._with_ends(place))
+        flow = partial(self._with_ends, place)
+        return TurnView(self.turn_head(place), flow, flow)
 
-    def _with_ends(self, place: int) -> Iterator[Flow]:
+    def _with_ends(self, place: int, passing: Passing | None = None) -> Iterator[Flow]:
         if not place:
-            yield from self.front()
-        yield from self.flow(place)
+            yield from self.front(passing)
+        yield from self.flow(place, passing)
         if place == len(self._turns) - 1:
             yield from self.rest()
 
-    def _all(self) -> Iterator[Flow]:
-        yield from self.front()
+    def _all(self, passing: Passing | None = None) -> Iterator[Flow]:
+        yield from self.front(passing)
         yield from self.rest()
 
-    def flow(self, place: int) -> Iterator[Flow]:
+    def flow(self, place: int, passing: Passing | None = None) -> Iterator[Flow]:
         """Give what was said and done in the turn in a place, and where it came from and others left it."""
         turn = self._turns[place]
         back = self._ways.goes_back_to(place)
         if back is not None:
             uuid = None if turn.prompt_row is None else self.session.entry(turn.prompt_row).uuid
             yield parts.Rule(_goes_back(back), "rewind", uuid=uuid)
-        yield from self._flows.of(place, self._damage.get(place, ()))
+        yield from self._flows.of(place, self._damage.get(place, ()), passing)
         others = self._forks.get(turn.n, ())
         if others:
             yield parts.Rule(_others(others), "fork")
 
-    def front(self) -> Iterator[Flow]:
+    def front(self, passing: Passing | None = None) -> Iterator[Flow]:
         """Give what stands before the first turn."""
         damage = self._damage.get(-1, ())
-        if not self._before and not damage:
-            return iter(())
-        return self._flows.of_front(self._front, damage)
+        if self._before or damage:
+            yield from self._flows.of_front(self._front, damage, passing)
 
     @cached_property
     def _front(self) -> Turn:
@@ -228,7 +274,8 @@ class Timeline:
 
     # Calls and sub-agents ---------------------------------------------------------------------------
 
-    def _call(self, place: int, call: Call) -> parts.Call:
+    def call(self, place: int, call: Call) -> parts.Call:
+        """Return the part for a call of the turn in a place."""
         started = () if call.id is None else self._by_call.get(call.id, ())
         return call_part(
             self._lines,

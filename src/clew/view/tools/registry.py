@@ -3,16 +3,19 @@
 Other packages add displays by entry points of the group `clew.tool_displays`: the name is the tool's (or
 `mcp__server__*` for all tools of one MCP server), the object a function from `Asked` to `Shown`. They are
 looked for when a tool is met that clew does not know itself. One that fails is passed over: a tool can always
-be shown plainly.
+be shown plainly. One of clew's own that fails is passed over too, with a `DisplayWarning`: no session should
+be unreadable for it, but it is a mistake in clew, and tests, where warnings are errors, stop there.
 """
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Final, cast
 
+from clew.errors import ClewError
 from clew.view.tools.display import Asked, Display, Shown
 from clew.view.tools.plainly import show as plainly
 
@@ -55,30 +58,41 @@ TOOLS: Final[Mapping[str, str]] = {
 _MCP: Final = "mcp__"
 
 
+class DisplayWarning(RuntimeWarning):
+    """A display of clew's own failed; the call is shown plainly."""
+
+
 def shown(asked: Asked) -> Shown:
     """Show a call by the display of its tool, plainly where there is none or it fails."""
-    display = display_of(asked.name)
-    if display is not plainly:
-        # A display, perhaps another's, may meet a shape it did not expect.
-        with suppress(Exception):
-            made = display(asked)
-            if isinstance(made, Shown):  # pyright: ignore[reportUnnecessaryIsInstance]  # another's may be anything
-                return made
+    module = TOOLS.get(asked.name)
+    if module is not None:
+        return _by_own(module, asked)
+    name, found = asked.name, _others().get(asked.name)
+    if found is None and name.startswith(_MCP):
+        found = _others().get(f"{_MCP}{name.split('__')[1]}__*")
+        if found is None:
+            return _by_own("mcp", asked)
+    return plainly(asked) if found is None else _by_another(_loaded(found), asked)
+
+
+def _by_own(module: str, asked: Asked) -> Shown:
+    try:
+        return _own(module)(asked)
+    except ClewError:
+        pass  # what it looked for in the session can no longer be read
+    except Exception as error:
+        # Not what the error says: that may be words of the session.
+        said = f"clew's display of {module} failed ({type(error).__name__}), please report it"
+        warnings.warn(said, DisplayWarning, stacklevel=2)
     return plainly(asked)
 
 
-def display_of(name: str) -> Display:
-    """Return the display of a tool."""
-    # Not cached by name: a hostile file may name a new tool in each call.
-    module = TOOLS.get(name)
-    if module is not None:
-        return _own(module)
-    found = _others().get(name)
-    if not name.startswith(_MCP):
-        return plainly if found is None else _loaded(found)
-    if found is None:
-        found = _others().get(f"{_MCP}{name.split('__')[1]}__*")
-    return _own("mcp") if found is None else _loaded(found)
+def _by_another(display: Display, asked: Asked) -> Shown:
+    with suppress(Exception):
+        made = display(asked)
+        if isinstance(made, Shown):  # pyright: ignore[reportUnnecessaryIsInstance]  # another's may be anything
+            return made
+    return plainly(asked)
 
 
 @cache
