@@ -44,6 +44,8 @@ def clean(text: str | None) -> str | None:
 
 def json_list(items: Iterable[object]) -> str:
     """Return a list as JSON text."""
+    if items == ():
+        return "[]"
     listed = [clean(item) if isinstance(item, str) else item for item in items]
     return orjson.dumps(listed).decode()
 

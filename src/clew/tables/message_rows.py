@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clew.session.session import Session
     from clew.session.usage import FileUsage, Row, Terms
     from clew.tables.cells import Home
+    from clew.tables.shared import Shared
 
 
 def message_row(key: str, row: Row, home: Home, message: Message | None = None) -> MessageRow:
@@ -52,12 +53,18 @@ def message_row(key: str, row: Row, home: Home, message: Message | None = None) 
     )
 
 
-def message_rows(usage: FileUsage, home: Home, session: Session | None = None) -> Iterator[MessageRow]:
+def message_rows(
+    usage: FileUsage, home: Home, session: Session | None = None, *, shared: Shared | None = None
+) -> Iterator[MessageRow]:
     """Make the rows of a file's messages; from its session also how they ended, and on how many lines.
 
-    `usage` is to be folded at the depth `calls`, else branches and calls are missing.
+    `usage` is to be folded at the depth `calls`, else branches and calls are missing; `shared` is what was
+    made of the session already.
     """
-    said = {} if session is None else {_key(session, one): one for one in messages(session)}
+    said: dict[str, Message] = {}
+    if session is not None:
+        found = messages(session) if shared is None else shared.messages
+        said = {_key(session, one): one for one in found}
     for key, row in usage.rows.items():
         yield message_row(key, row, home, said.get(key))
 
@@ -86,17 +93,22 @@ _COUNTS: Final = (
 def usage_row(key: str, row: Row, home: Home, *, project: str) -> UsageRow:
     """Make the row of a message that was settled by `ledger.Owners`; `home` and `project` are the owner's."""
     made = message_row(key, row, home)
-    _, output, given, cached, short, long, model, terms = row[:8]
-    tokens = Tokens(given, output, cached, short, long)
-    used = Usage(tokens, terms[3], terms[4], *terms[:3], terms[5])
-    cost = cost_of(model, used, time_ms=made.time_ms)
-    if cost is None and not tokens.total and not terms[3] and not terms[5]:
-        cost = 0.0  # nothing costs nothing, whatever the model
     return UsageRow(
         made.message_id,
         made.session_id,
         whole_characters(project),
         *made[2:14],
-        cost,
+        message_cost(row),
         *made[14:19],
     )
+
+
+def message_cost(row: Row) -> float | None:
+    """Return what a message cost, its advisers included; None when a price is not known."""
+    time, output, given, cached, short, long, model, terms = row[:8]
+    tokens = Tokens(given, output, cached, short, long)
+    used = Usage(tokens, terms[3], terms[4], *terms[:3], terms[5])
+    cost = cost_of(model, used, time_ms=milliseconds(time))
+    if cost is None and not tokens.total and not terms[3] and not terms[5]:
+        return 0.0  # nothing costs nothing, whatever the model
+    return cost

@@ -13,11 +13,10 @@ from clew.format.records import Record, scan
 from clew.session.chain import chain
 from clew.session.check import Checker
 from clew.session.eras import rules
-from clew.session.graph import Graph, Links
 from clew.session.reach import has_conversation, reach_of
 from clew.session.rounds import inputs
 from clew.tables.cells import Home, clean, day_of, json_list
-from clew.tables.message_rows import message_row, message_rows, usage_row
+from clew.tables.message_rows import message_cost, message_row, message_rows, usage_row
 from clew.tables.passing_rows import entry_row, session_row
 from clew.tables.row_types import (
     CallRow,
@@ -29,6 +28,7 @@ from clew.tables.row_types import (
     TurnRow,
     UsageRow,
 )
+from clew.tables.shared import Shared
 from clew.tables.strings import whole_characters
 from clew.tables.work_rows import call_rows, file_rows, turn_rows
 
@@ -47,6 +47,7 @@ __all__ = [
     "MessageRow",
     "ProblemRow",
     "SessionRow",
+    "Shared",
     "TurnRow",
     "UsageRow",
     "call_rows",
@@ -57,6 +58,7 @@ __all__ = [
     "file_rows",
     "found_problems",
     "json_list",
+    "message_cost",
     "message_row",
     "message_rows",
     "problem_row",
@@ -111,14 +113,20 @@ def problem_rows(session: Session, home: Home, *, is_live: bool = False) -> Iter
     return found_problems(checker, session, home)
 
 
-def found_problems(checker: Checker, session: Session, home: Home) -> Iterator[ProblemRow]:
-    """Make the rows of what a checker found that has seen all of a session."""
-    return (problem_row(one, home) for one in _finished(checker, session).problems)
+def found_problems(
+    checker: Checker, session: Session, home: Home, *, shared: Shared | None = None
+) -> Iterator[ProblemRow]:
+    """Make the rows of what a checker found that has seen all of a session.
+
+    `shared` is what was made of the session already.
+    """
+    return (problem_row(one, home) for one in _finished(checker, shared or Shared(session)).problems)
 
 
-def _finished(checker: Checker, session: Session) -> Report:
+def _finished(checker: Checker, shared: Shared) -> Report:
+    session = shared.session
     if not has_conversation(session):
         return checker.finish()
-    path, links = chain(session, rules()), Links(session.table)
-    reach = None if path.refused else reach_of(session, path, Graph(session, links=links))
-    return checker.finish(refused=path.refused, reach=reach, links=links)
+    path = chain(session, rules())
+    reach = None if path.refused else reach_of(session, path, shared.graph)
+    return checker.finish(refused=path.refused, reach=reach, links=shared.links)

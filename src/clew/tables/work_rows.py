@@ -1,7 +1,7 @@
 """Make the rows of what was done in a session: its turns, its calls, the files it wrote.
 
-Along the whole history, every branch of it. A caller who has the turns already hands them in, as cutting a
-session into turns is most of the work.
+Along the whole history, every branch of it. A caller who wants several of them hands in what they share, as
+pairing the calls and cutting a session into turns is most of the work.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal
 
 from clew.format import results
-from clew.session.calls import pairs, structured
+from clew.session.calls import structured
 from clew.session.files import files
 from clew.session.prompts import read
 from clew.session.spending import turn_spent
 from clew.session.titles import LONGEST
-from clew.session.turns import turns
 from clew.session.usage import SIDECHAIN as UNNAMED_AGENT
 from clew.tables.cells import clean, day_of
 from clew.tables.row_types import CallRow, FileRow, TurnRow
+from clew.tables.shared import Shared
 from clew.tables.strings import whole_characters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from clew.session.calls import Call
     from clew.session.files import File
@@ -35,9 +35,14 @@ LONGEST_PROMPT: Final = LONGEST * 8
 """How much of a prompt a row has, as with the first prompt of a session."""
 
 
-def turn_rows(session: Session, home: Home, *, found: Sequence[Turn] | None = None) -> Iterator[TurnRow]:
-    """Make the rows of a session's turns; `found` are its turns, where they were made already."""
-    for turn in turns(session) if found is None else found:
+def turn_rows(
+    session: Session, home: Home, *, found: Sequence[Turn] | None = None, shared: Shared | None = None
+) -> Iterator[TurnRow]:
+    """Make the rows of a session's turns.
+
+    `shared` is what was made of it already, `found` its turns alone.
+    """
+    for turn in (shared or Shared(session, cut=found)).turns:
         yield _turn(session, home, turn)
 
 
@@ -74,16 +79,13 @@ def _turn(session: Session, home: Home, turn: Turn) -> TurnRow:
 # --- calls --------------------------------------------------------------------------------------------------
 
 
-def _turn_numbers(session: Session, found: Sequence[Turn] | None) -> Mapping[tuple[int, int], int]:
-    """Return the turn of each call, by the call's row and block."""
-    cut = turns(session) if found is None else found
-    return {(call.row, call.index): turn.n for turn in cut for call in turn.calls}
-
-
-def call_rows(session: Session, home: Home, *, found: Sequence[Turn] | None = None) -> Iterator[CallRow]:
+def call_rows(
+    session: Session, home: Home, *, found: Sequence[Turn] | None = None, shared: Shared | None = None
+) -> Iterator[CallRow]:
     """Make the rows of a session's calls, in file order."""
-    numbers = _turn_numbers(session, found)
-    for call in pairs(session).calls:
+    known = shared or Shared(session, cut=found)
+    numbers = known.turn_numbers
+    for call in known.calls:
         yield _call(session, home, call, numbers.get((call.row, call.index)))
 
 
@@ -124,10 +126,13 @@ def _place(session: Session, home: Home, call: Call) -> tuple[str | None, str | 
 # --- files --------------------------------------------------------------------------------------------------
 
 
-def file_rows(session: Session, home: Home, *, found: Sequence[Turn] | None = None) -> Iterator[FileRow]:
+def file_rows(
+    session: Session, home: Home, *, found: Sequence[Turn] | None = None, shared: Shared | None = None
+) -> Iterator[FileRow]:
     """Make the rows of the files a session touched, file by file, in the order it first did."""
-    numbers = _turn_numbers(session, found)
-    for file in files(session):
+    known = shared or Shared(session, cut=found)
+    numbers = known.turn_numbers
+    for file in files(session, calls=known.calls):
         for call in file.calls:
             yield _written(session, home, file, call, numbers.get((call.row, call.index)))
         if not file.calls and file.snapshot_rows:
