@@ -70,7 +70,15 @@ function lastName(path: string): string {
   return path.split(/[\\/]/).filter(Boolean).pop() ?? path;
 }
 
-function SearchRow({ search, onClose }: { search: Search; onClose: () => void }) {
+interface SearchRowOptions {
+  search: Search;
+  onClose: () => void;
+  /** Somebody types, or goes from hit to hit; without it that is for the search alone. */
+  onType?: (query: string) => void;
+  onStep?: (by: 1 | -1) => void;
+}
+
+export function SearchRow({ search, onClose, onType, onStep = (by) => search.step(by) }: SearchRowOptions) {
   return (
     <search class="searchrow">
       <Icon name="search" />
@@ -80,18 +88,21 @@ function SearchRow({ search, onClose }: { search: Search; onClose: () => void })
         placeholder="Search prompts, answers, commands, outputs"
         spellcheck={false}
         autocomplete="off"
-        value={search.query}
-        onInput={(event) => search.start(event.currentTarget.value)}
+        value={search.typed}
+        onInput={(event) => {
+          search.start(event.currentTarget.value);
+          onType?.(event.currentTarget.value);
+        }}
         onKeyDown={(event) => {
           if (event.key === "Enter") {
             event.preventDefault();
-            search.step(event.shiftKey ? -1 : 1);
+            onStep(event.shiftKey ? -1 : 1);
           }
         }}
       />
       <output class="found" aria-live="polite">{foundWords(search)}</output>
-      <button type="button" aria-label="Previous hit" title="Previous hit (N)" onClick={() => search.step(-1)}><Icon name="up" /></button>
-      <button type="button" aria-label="Next hit" title="Next hit (n)" onClick={() => search.step(1)}><Icon name="down" /></button>
+      <button type="button" aria-label="Previous hit" title="Previous hit (N)" onClick={() => onStep(-1)}><Icon name="up" /></button>
+      <button type="button" aria-label="Next hit" title="Next hit (n)" onClick={() => onStep(1)}><Icon name="down" /></button>
       <button type="button" aria-label="Close the search" title="Close (Esc)" onClick={onClose}><Icon name="close" /></button>
     </search>
   );

@@ -19,12 +19,19 @@ export interface Chunk {
   turn: number;
   /** The number of its first item in the turn, from 0. */
   first: number;
-  marks: Mark[];
+  /** Its items; while `isKnown` is false they are a guess. */
+  marks: readonly Mark[];
+  readonly isKnown: boolean;
+  /** How many items it has, or has room for while nobody has read it. */
+  readonly room: number;
   /** The item that started the sub-agent. */
   from: string;
   /** Given for the first chunk of a sub-agent's turn; the session's own are known from the start. */
   head: TurnHead | null;
-  load(): Flow[];
+  /** What it holds; null while that is on its way, which asking for it sets off. */
+  load(): Flow[] | null;
+  /** Nobody needs it now. */
+  leave?(): void;
 }
 
 /** Which items a level shows; what a search asked for is shown at every level. */

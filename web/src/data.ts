@@ -56,9 +56,10 @@ function value<T>(text: string | undefined, otherwise: T): T {
 
 function chunkOf(element: HTMLElement): Chunk {
   const { t, i, k, a, f, h } = element.dataset;
+  const marks = parseMarks(k ?? "");
   return {
     agent: value(a, ""), from: value(f, ""), head: value<TurnHead | null>(h, null),
-    turn: Number(t) || 0, first: Number(i) || 0, marks: parseMarks(k ?? ""),
+    turn: Number(t) || 0, first: Number(i) || 0, marks, isKnown: true, room: marks.length,
     load: () => load(element),
   };
 }

@@ -145,9 +145,10 @@ export function NoticeView({ notice, place }: { notice: Notice; place: Place }) 
         {where.length > 0 && <span class="where"> ({where.join(", ")})</span>}
         {notice.detail && !folds.isPrint && (
           <button type="button" class="more inline" aria-expanded={isOpen} onClick={(event) => folds.toggle(`${key}#detail`, false, event.currentTarget)}>
-            {isOpen ? "Hide" : "Show what stands there"}
+            {isOpen ? "Hide" : typeof notice.offset === "number" ? "Show bytes" : "Show what stands there"}
           </button>
         )}
+        {!folds.isPrint && folds.noticeEnd?.(notice)}
         {notice.detail && isOpen && <CodeBlock code={{ kind: "code", text: notice.detail }} place={inside(place, "detail")} cut="head" />}
       </div>
     </div>

@@ -3,14 +3,14 @@
 import type { ComponentChildren } from "preact";
 import type { PageFacts } from "./data";
 import { Icon } from "./icons";
-import type { TurnHead } from "./parts";
+import type { Head, TurnHead } from "./parts";
 import { bytes, count, money, moment, plural, span, tokens, zone } from "./text";
 import { wholeCalls, wholeCost } from "./whole";
 import { Isolated, visible } from "./visible";
 
 const FIRST = 12;
 
-function when(started: number | null | undefined, ended: number | null | undefined): string {
+export function when(started: number | null | undefined, ended: number | null | undefined): string {
   if (typeof started !== "number") return "";
   const from = moment(started);
   if (typeof ended !== "number" || moment(ended) === from) return from;
@@ -25,20 +25,20 @@ export function Facts({ facts }: { facts: PageFacts }) {
   say("Project", head.project && <Isolated class="mono" text={head.project} />);
   say("Branch", head.branch && <Isolated class="mono" text={head.branch} />);
   say("When", when(head.started, head.ended) && <>{when(head.started, head.ended)} <span class="faint">{zone()}</span></>);
-  say("Work", <WorkSummary facts={facts} />);
-  say("Models", (head.models ?? []).length > 0 && <List items={head.models ?? []} />);
-  say("Cost", <Cost facts={facts} />);
+  say("Work", <WorkFact head={head} />);
+  say("Models", (head.models ?? []).length > 0 && <NameList items={head.models ?? []} />);
+  say("Cost", <CostFact head={head} />);
   say("Secrets", visible(redactionWords(facts)));
   say("Left out", (facts.left_out ?? []).length > 0 && <span>{visible((facts.left_out ?? []).join("; "))}</span>);
   say("Damage", head.damaged ? <span class="warn"><Icon name="warning" /> {plural(head.damaged, "piece")} of the file could not be read; each is marked where it stands</span> : null);
   return <dl class="facts">{rows.map(([name, value]) => <div><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
 }
 
-function List({ items }: { items: string[] }) {
+export function NameList({ items }: { items: string[] }) {
   return <>{items.map((item, at) => <>{at > 0 && ", "}<Isolated class="mono" text={item} /></>)}</>;
 }
 
-function WorkSummary({ facts: { head } }: { facts: PageFacts }) {
+export function WorkFact({ head }: { head: Head }) {
   const { work } = head;
   const [calls, failed] = wholeCalls(head);
   const inside = head.inside_calls ?? 0;
@@ -58,14 +58,14 @@ function WorkSummary({ facts: { head } }: { facts: PageFacts }) {
   );
 }
 
-function Cost({ facts: { head } }: { facts: PageFacts }) {
+export function CostFact({ head }: { head: Head }) {
   const cost = wholeCost(head);
   const used = (head.work.total_tokens ?? 0) + (head.agents_work?.total_tokens ?? 0);
   const share = head.agents_work?.cost_usd;
   const unpriced = head.unpriced ?? [];
   const notes: ComponentChildren[] = [];
   if (head.prices) notes.push(<>prices of {visible(head.prices)}</>);
-  if (unpriced.length > 0) notes.push(<>no price known for <List items={unpriced} /></>);
+  if (unpriced.length > 0) notes.push(<>no price known for <NameList items={unpriced} /></>);
   return (
     <>
       {money(cost)}{share ? `, ${money(share)} of it by ${plural(head.agents ?? 0, "sub-agent")}` : ""}
@@ -88,9 +88,9 @@ export function MoreFacts({ facts }: { facts: PageFacts }) {
   const { head } = facts;
   const rows: [string, ComponentChildren][] = [["Session", <Isolated class="mono" text={head.session} />]];
   const others = (head.session_ids ?? []).filter((id) => id !== head.session);
-  if (others.length) rows.push(["Also named", <List items={others} />]);
+  if (others.length) rows.push(["Also named", <NameList items={others} />]);
   if (head.slug) rows.push(["Slug", <Isolated class="mono" text={head.slug} />]);
-  if (head.versions?.length) rows.push(["Client", <List items={head.versions} />]);
+  if (head.versions?.length) rows.push(["Client", <NameList items={head.versions} />]);
   if (head.lines) rows.push(["File", `${plural(head.lines, "line")}, ${bytes(head.bytes ?? 0)}`]);
   if (head.branches && head.branches > 1) rows.push(["Branches", count(head.branches)]);
   rows.push(["Made by", visible(`clew ${facts.version ?? ""}`)]);

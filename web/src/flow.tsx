@@ -15,6 +15,10 @@ export interface AgentHost extends Folds {
   /** Whether answers come from more than one model, so that each has to name its own. */
   readonly namesModels: boolean;
   mountAgent(agent: Agent, into: HTMLElement): () => void;
+  /** Whether a call without a result may still get one: it stands at the end of a session that is being written. */
+  mayRun?(id: string): boolean;
+  /** What stands at the end of a sub-agent's line, as a link to a page of its own. */
+  readonly agentEnd?: ((agent: Agent) => ComponentChildren) | undefined;
 }
 
 interface ItemOptions<T> {
@@ -102,7 +106,9 @@ function ThinkingView({ flow, host, id }: ItemOptions<Thinking>) {
   );
 }
 
-function CallView({ flow, host, id }: ItemOptions<Call>) {
+function CallView({ flow: told, host, id }: ItemOptions<Call>) {
+  const isRunning = (told.state === "missing" || told.state === "running") && (host.mayRun?.(id) ?? false);
+  const flow: Call = isRunning ? { ...told, state: "running", outcome: "running" } : told;
   const place: Place = { folds: host, key: id };
   const byDefault = flow.state === "failed" || (host.level === 4 && !host.isPrint);
   const isOpen = host.isOpen(id, byDefault);
@@ -116,6 +122,7 @@ function CallView({ flow, host, id }: ItemOptions<Call>) {
       <span class="outcome">
         {flow.outcome && <span class="how"><Outcome text={flow.outcome} /></span>}
         {typeof flow.duration_ms === "number" && <span class="took">{span(flow.duration_ms)}</span>}
+        {isRunning && typeof flow.time === "number" && <Elapsed since={flow.time} />}
       </span>
     </>
   );
@@ -137,6 +144,23 @@ function CallView({ flow, host, id }: ItemOptions<Call>) {
       {agents.map((agent) => <AgentView agent={agent} host={host} item={id} key={agent.agent_id} />)}
     </Item>
   );
+}
+
+/** For how long something has been running, counted on by the second. */
+class Elapsed extends Component<{ since: number }> {
+  private timer = 0;
+
+  override componentDidMount(): void {
+    this.timer = setInterval(() => this.forceUpdate(), 1000);
+  }
+
+  override componentWillUnmount(): void {
+    clearInterval(this.timer);
+  }
+
+  render({ since }: { since: number }) {
+    return <span class="took elapsed">{span(Math.floor((Date.now() - since) / 1000) * 1000)}</span>;
+  }
 }
 
 /** `+5 −3` in the colours of change; any other words as they are. */
@@ -166,6 +190,7 @@ export function AgentView({ agent, host, item }: { agent: Agent; host: AgentHost
         {agent.turns ? <span class="fact">{plural(agent.turns, "turn")}</span> : null}
       </button>
       <WorkLine work={agent.work ?? {}} class="workline small" />
+      {host.agentEnd?.(agent)}
       {isOpen && <AgentTurns agent={agent} host={host} />}
     </div>
   );

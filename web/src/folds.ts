@@ -1,5 +1,8 @@
 // What is open and what is folded, by keys that outlive the drawing: a part drawn again is as it was left.
 
+import type { ComponentChildren } from "preact";
+import type { Notice } from "./parts";
+
 export type Level = 1 | 2 | 3 | 4;
 
 export interface Folds {
@@ -8,6 +11,8 @@ export interface Folds {
   readonly thinking: boolean;
   /** Whether this is for paper: nothing can be opened there. */
   readonly isPrint: boolean;
+  /** What can be done about something that clew says. */
+  readonly noticeEnd?: ((notice: Notice) => ComponentChildren) | undefined;
   isOpen(key: string, byDefault: boolean): boolean;
   /** Open or fold; what was pressed stays where it is on the screen. */
   toggle(key: string, byDefault: boolean, pressed: Element): void;

@@ -13,6 +13,8 @@ export interface KeyActs {
   say(text: string): void;
   /** Close what is open. */
   close(): void;
+  /** Another level or thinking was chosen. */
+  chosen?(): void;
 }
 
 function isTyping(target: EventTarget | null): boolean {
@@ -38,7 +40,8 @@ export function listen(acts: KeyActs): void {
   });
 }
 
-function press(key: string, acts: KeyActs, target: EventTarget | null): boolean {
+/** Do what a key stands for; false where it stands for nothing. */
+export function press(key: string, acts: KeyActs, target: EventTarget | null): boolean {
   const { reader } = acts;
   switch (key) {
     case "/":
@@ -70,9 +73,11 @@ function press(key: string, acts: KeyActs, target: EventTarget | null): boolean 
     case "3":
     case "4":
       reader.setLevel(Number(key) as Level);
+      acts.chosen?.();
       return true;
     case "t":
       reader.setThinking(!reader.thinking);
+      acts.chosen?.();
       return true;
     case "y":
       void copyLink(acts);
@@ -87,10 +92,18 @@ function go(acts: KeyActs, step: 1 | -1, isWanted: (spot: Spot) => boolean, atEn
   const here = reader.here();
   // Without a cursor the item at the top of the screen is the first to be stepped on.
   const isOn = here !== null && reader.cursor === here.slot.key(here.at);
-  const found = here && !isOn && step > 0 && isWanted(here) ? here : reader.next(here, step, isWanted);
-  if (found) reader.goTo(found.slot.key(found.at));
-  else acts.say(atEnd);
+  reader.stay();
+  seek(acts, here, here !== null && !isOn && step > 0, step, isWanted, atEnd);
   return true;
+}
+
+function seek(acts: KeyActs, here: Spot | null, isFirst: boolean, step: 1 | -1, isWanted: (spot: Spot) => boolean, atEnd: string): void {
+  const { reader } = acts;
+  const found = isFirst && here && isWanted(here) ? here : reader.next(here, step, isWanted);
+  if (!found) acts.say(atEnd);
+  else if (found.slot.chunk.isKnown) reader.goTo(found.slot.key(found.at));
+  // What it holds was only guessed: it is fetched, and then looked at again.
+  else reader.whenKnown(found.slot, () => seek(acts, here, isFirst, step, isWanted, atEnd));
 }
 
 function fold(reader: Reader): boolean {

@@ -29,9 +29,10 @@ export class Minimap {
     this.waiting = true;
     setTimeout(() => requestAnimationFrame(() => {
       this.waiting = false;
-      for (const slot of this.reader.list.slots) slot.measure();
+      for (const slot of this.reader.list.drawn) slot.measure();
       this.draw();
-    }), this.isDrawn ? 250 : 0);
+      // The more there is, the longer it takes, and the less one more change shows.
+    }), this.isDrawn ? 250 + this.reader.list.slots.length / 20 : 0);
   }
 
   private bounds(): { from: number; height: number } {
@@ -83,19 +84,26 @@ export class Minimap {
     const failed: number[] = [];
     let y = 0;
     let last = -1;
+    // Prompts are always seen, as long as there is room between them.
+    const areFew = slots.length < height / 6;
     for (const slot of slots) {
       const share = (slot.height / total) * height;
       const { marks } = slot.chunk;
+      // Of many turns on one pixel only what must be seen is looked at.
+      if (share < 0.2 && Math.floor(y) === last && hits.size === 0 && !marks.some((mark) => mark.letter === "x")) {
+        y += share;
+        continue;
+      }
       const lines = marks.reduce((sum, mark) => sum + Math.min(mark.lines, 30), 0) || 1;
       marks.forEach((mark, at) => {
         const size = (Math.min(mark.lines, 30) / lines) * share;
         if (mark.letter === "x") failed.push(y);
-        if (hits.size > 0 && hits.has(slot.key(at))) found.push(y);
-        // Many items share a pixel in a long session; prompts always get theirs.
-        if (Math.floor(y) !== last || mark.letter === "p") {
+        if (hits.size > 0 && (hits.has(slot.key(at)) || (slot.chunk.first + at === 0 && hits.has(`t${slot.chunk.turn}`)))) found.push(y);
+        // Many items share a pixel in a long session.
+        if (Math.floor(y) !== last || (areFew && mark.letter === "p")) {
           paint.fillStyle = colour(COLOURS[mark.letter] ?? "--line");
           const wide = mark.letter === "p" ? WIDTH - 4 : mark.letter === "a" || mark.letter === "A" ? 7 : 4;
-          paint.fillRect(2, y, wide, Math.max(mark.letter === "p" ? 2 : 1, size - 0.6));
+          paint.fillRect(2, y, wide, Math.max(areFew && mark.letter === "p" ? 2 : 1, size - 0.6));
           last = Math.floor(y);
         }
         y += size;

@@ -7,6 +7,7 @@ import { Facts, MoreFacts, TurnTable } from "./facts";
 import { Help } from "./help";
 import { highlight } from "./highlight";
 import { listen } from "./keys";
+import { remember, remembered } from "./memory";
 import { Minimap } from "./minimap";
 import type { TurnHead } from "./parts";
 import { listenForPrint } from "./print";
@@ -35,23 +36,6 @@ interface FrameOptions {
   heads: TurnHead[];
 }
 
-/** What the reader remembers of this browser; a page of one's own file may not be allowed to. */
-function remembered(name: string): string | null {
-  try {
-    return localStorage.getItem(name);
-  } catch {
-    return null;
-  }
-}
-
-function remember(name: string, value: string): void {
-  try {
-    localStorage.setItem(name, value);
-  } catch {
-    // then it is for this visit
-  }
-}
-
 class Frame extends Component<FrameOptions, FrameState> {
   override state: FrameState = {
     tick: 0, turn: 1, isSearching: false, isHelping: false, isListing: false, areAllTurns: false, isComplete: false, said: "",
@@ -72,7 +56,7 @@ class Frame extends Component<FrameOptions, FrameState> {
   override componentDidMount(): void {
     document.documentElement.dataset["theme"] = this.state.theme;
     const root = this.root as HTMLElement;
-    this.reader = new Reader(root, new Map(this.props.heads.map((head) => [head.n, head])), (this.props.facts.head.models ?? []).length > 1);
+    this.reader = new Reader(root, new Map(this.props.heads.map((head) => [head.n, head])), { namesModels: (this.props.facts.head.models ?? []).length > 1 });
     this.search = new Search(this.reader, () => this.later());
     this.minimap = new Minimap(this.reader, () => this.search.keys());
     this.mini?.append(this.minimap.element);

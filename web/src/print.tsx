@@ -34,7 +34,7 @@ export function listenForPrint(reader: Reader, place: HTMLElement): void {
 
 function PaperChunk({ chunk, reader, host }: { chunk: Chunk; reader: Reader; host: AgentHost }) {
   const head = chunk.first === 0 ? (chunk.head ?? reader.headOf("", chunk.turn)) : null;
-  const flows = chunk.load();
+  const flows = chunk.load() ?? [];
   const prompt = flows.findIndex((flow) => flow.kind === "prompt");
   return (
     <>

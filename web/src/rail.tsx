@@ -7,6 +7,7 @@ import { count, span } from "./text";
 import { visible, visibleText } from "./visible";
 
 const ROW = 48;
+const EDGE = 12; // above the first row and below the last
 
 interface RailOptions {
   heads: TurnHead[];
@@ -35,9 +36,10 @@ export class Rail extends Component<RailOptions, { from: number; height: number 
     this.shownFor = current;
     const at = heads.findIndex((head) => head.n === current);
     if (at < 0) return;
-    const top = at * ROW;
-    if (top < element.scrollTop) element.scrollTop = top;
-    else if (top + ROW > element.scrollTop + element.clientHeight) element.scrollTop = top + ROW - element.clientHeight;
+    const top = at * ROW + EDGE;
+    // With its neighbour, so that one sees where it goes on.
+    if (top - ROW < element.scrollTop) element.scrollTop = top - ROW;
+    else if (top + 2 * ROW > element.scrollTop + element.clientHeight) element.scrollTop = top + 2 * ROW - element.clientHeight;
   }
 
   private readonly look = () => {

@@ -2,7 +2,9 @@
 
 /** The part of the screen that the header covers. */
 export function headerHeight(): number {
-  return document.querySelector("header.bar")?.getBoundingClientRect().height ?? 0;
+  let height = 0;
+  for (const bar of document.querySelectorAll("header.bar, .underbar")) height += bar.getBoundingClientRect().height;
+  return height;
 }
 
 interface Mark {
