@@ -33,10 +33,11 @@ class Started:
 
 
 @contextmanager
-def started(root: Path, *options: str) -> Generator[Started]:
-    """Start it, and see to it that it is gone afterwards."""
-    given: dict[str, Any] = {"env": os.environ | {"BROWSER": "true"}, "text": True}
-    command = [sys.executable, "-m", "clew", "web", "--no-open", "--root", str(root), *options]
+def started(root: Path, *options: str, opens: bool = False) -> Generator[Started]:
+    """Start it, and see to it that it is gone afterwards. `opens` lets it start the browser that is named."""
+    given: dict[str, Any] = {"env": os.environ if opens else os.environ | {"BROWSER": "true"}, "text": True}
+    quiet = [] if opens else ["--no-open"]
+    command = [sys.executable, "-m", "clew", "web", *quiet, "--root", str(root), *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given)
     assert process.stdout is not None
     try:

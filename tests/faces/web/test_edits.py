@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
+from clew.errors import UsageError
 from tests.builder import Builder, call
 from tests.faces.stage import demo, write
 from tests.faces.web.lab import running
-from tests.faces.web.test_api import Judge
+from tests.faces.web.test_api import Judge, keys
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 WORD = "ghp_" + "Zx81kQmW20vTbYc4LrHs96NdPeUf3aGj57Xo"
 
@@ -118,3 +122,36 @@ def test_a_wrong_request_is_said_to_be_one(tmp_path: Path) -> None:
         ):
             assert visitor.post(path, body).error == "usage", (path, body)
         assert visitor.post("/api/edits/repair", {"session": "../broken"}).error == "unknown-session"
+
+
+def test_whoever_looks_does_not_wait_for_the_preview_of_an_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clew.faces.web.api import edits
+
+    begun, go_on = threading.Event(), threading.Event()
+
+    def trim_session(*_given: object, **_more: object) -> object:
+        begun.set()
+        go_on.wait(20)
+        raise UsageError("it took long enough")
+
+    monkeypatch.setattr(edits, "trim_session", trim_session)
+    with running(demo(tmp_path)) as visitor:
+        key = keys(visitor)[0]
+        asked = {"session": key, "results_only": True}
+        threads = [
+            threading.Thread(target=visitor.post, args=("/api/edits/trim", asked), daemon=True)
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            assert begun.wait(10)
+            for path in ("check", "context", "tree", "files", "turns/1", "place?line=1", "window"):
+                assert visitor.get(f"/api/sessions/{key}/{path}").status in {200, 404}, path
+            assert not go_on.is_set()
+        finally:
+            go_on.set()
+            for thread in threads:
+                thread.join(20)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -48,6 +50,28 @@ def test_a_line_is_told_within_three_tenths_of_a_second(tmp_path: Path) -> None:
             assert (name, told["session"], told["last_line"]) == ("grown", "lively", 3 + number)
             assert (told["lines"], told["kinds"]) == (1, {"assistant": 1})
         assert sorted(took)[2] < 1.5, took
+
+
+def test_a_session_is_told_by_the_key_that_pages_know(tmp_path: Path) -> None:
+    root = demo(tmp_path)
+    path, made = lively(root)
+    with running(root) as visitor, Listener(visitor) as page:
+        page.next()
+        before = len(made.data())
+        append(path, made.answer("more").data()[before:])
+        assert page.next()[1]["session"] == "lively"
+        copy = root / "projects" / "-copy" / path.name
+        copy.parent.mkdir()
+        shutil.copy2(path, copy)
+        os.utime(copy, (1, 1))
+        rows = visitor.get("/api/sessions").json["sessions"]
+        (key,) = (row["key"] for row in rows if row["path"] == str(path))
+        assert key != "lively", "there are two of that id now"
+        before = len(made.data())
+        append(path, made.answer("still more").data()[before:])
+        while (told := page.next()[1])["file"] != key:
+            assert told["file"] != "lively"
+        assert told["session"] == key
 
 
 def test_new_sessions_sub_agents_and_cut_files_are_told(tmp_path: Path) -> None:

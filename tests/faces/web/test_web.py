@@ -174,3 +174,74 @@ def test_what_goes_wrong_inside_is_told_without_a_trace(
             assert b"nobody" not in reply.body
             assert b"Traceback" not in reply.body
         assert visitor.get("/api/sessions").status == 200
+
+
+def test_what_several_ask_for_at_once_is_done_once_for_those_who_asked_before_it_began() -> None:
+    from clew.faces.web.sharing import Shared, good_for
+
+    shared: Shared[int] = Shared(good_for=lambda _took: 0)
+    done: list[int] = []
+    go_on = threading.Event()
+
+    def work() -> int:
+        go_on.wait(10)
+        done.append(len(done))
+        return done[-1]
+
+    found: list[int] = []
+    threads = [threading.Thread(target=lambda: found.append(shared.get("x", work))) for _ in range(9)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.1)
+    go_on.set()
+    for thread in threads:
+        thread.join(10)
+    assert sorted(found) == [0, *[1] * 8], "the first had begun when the others asked"
+    assert shared.get("x", work) == 2
+    assert shared.get("y", work) == 3
+    assert good_for(0.02) == 0
+    assert good_for(0.5) == 1
+    assert good_for(60) == 3
+    slow: Shared[int] = Shared(good_for=lambda _took: 60)
+    assert [slow.get("x", work), slow.get("x", work), slow.get("y", work)] == [4, 4, 5]
+
+
+def test_what_is_asked_for_all_the_time_takes_a_small_share_of_it() -> None:
+    from clew.faces.web.sharing import Allowance, Shared
+
+    now = 0.0
+    updates = Allowance(clock=lambda: now)
+    spent = 0.0
+    for _ in range(10):  # a few at once are all done
+        assert not updates.is_spent()
+        with updates.spending(lambda: False):
+            now += 0.2
+    oldest, last = 0.0, now
+    while now < 100:
+        if updates.is_spent():
+            now += 0.01
+            continue
+        oldest, last = max(oldest, now - last), now
+        with updates.spending(lambda: True):
+            now += 0.1
+            spent += 0.1
+    assert 100 / 9 < spent < 1 + 100 / 7
+    assert oldest < 1
+    with updates.spending(lambda: True):
+        assert updates.is_spent(), "somebody is at it"
+        now += 60
+    assert updates.is_spent()
+    now += 3
+    assert not updates.is_spent(), "however long it took, nothing is put off for longer"
+    with updates.spending(lambda: True):
+        now += 1
+    updates.renew()
+    assert not updates.is_spent()
+    shared: Shared[int] = Shared(good_for=lambda _took: 0)
+    made = iter(range(9))
+    found = [
+        shared.get("x", lambda: next(made), is_spared=lambda spared=one: spared)
+        for one in (True, True, False, True)
+    ]
+    assert found == [0, 0, 1, 1]
+    assert shared.get("y", lambda: next(made), is_spared=lambda: True) == 2

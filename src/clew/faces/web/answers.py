@@ -75,6 +75,12 @@ class BusyError(ClewError):
     code = "busy"
 
 
+class LeftError(ClewError):
+    """Whoever asked has gone; nobody is told of it."""
+
+    code = "left"
+
+
 class ReadOnlyError(ClewError):
     """The server was started to change nothing."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import cache, partial
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -22,7 +24,7 @@ from clew.faces.web.routes import EVENTS, JSON, ROUTES
 from clew.format.json_pieces import whole
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Mapping
+    from collections.abc import AsyncGenerator, Iterator
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -31,17 +33,25 @@ if TYPE_CHECKING:
     from clew.faces.web.site import Site
     from clew.faces.web.workers import Lane
 
+T = TypeVar("T")
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 _TOGETHER: Final = 64 << 10
 """Bytes of small pieces that are sent at once."""
 
-_PAGE: Final = "assets/web.html"
+ASSETS: Final[Mapping[str, tuple[str, str]]] = {
+    "/": ("web.html", "text/html"),
+    "/app.js": ("app.js", "text/javascript"),
+    "/app.css": ("app.css", "text/css"),
+}
+"""By address, the file of the package that is served there, and its type. Nothing else is ever looked up."""
 
 
 def make_app(site: Site, door: Door) -> ASGIApp:
     """Return the app of a site, which only those who came in by the door may use."""
-    by_path: dict[str, dict[str, Endpoint]] = {"/": {READING: _home}}
+    by_path: dict[str, dict[str, Endpoint]] = {
+        path: {READING: _asset_endpoint(*asset)} for path, asset in ASSETS.items()
+    }
     for route in ROUTES:
         by_path.setdefault(route.path, {})[route.method] = _endpoint(site, route)
     # Both methods go to every path, so that what is refused is refused in our own words.
@@ -75,13 +85,19 @@ async def _nothing(scope: Scope, receive: Receive, send: Send) -> None:
     await Response(body, status, media_type=JSON)(scope, receive, send)
 
 
-async def _home(_request: Request) -> Response:
-    return Response(_asset(_PAGE), media_type="text/html")
+def _asset_endpoint(name: str, media_type: str) -> Endpoint:
+    async def endpoint(_request: Request) -> Response:
+        try:
+            return Response(_asset(name), media_type=media_type)
+        except FileNotFoundError:
+            raise NotFoundError(f"this clew was built without {name}", hint="make web makes it") from None
+
+    return endpoint
 
 
 @cache
 def _asset(name: str) -> bytes:
-    return resources.files("clew").joinpath(name).read_bytes()
+    return resources.files("clew").joinpath("assets", name).read_bytes()
 
 
 def _endpoint(site: Site, route: Route) -> Endpoint:
@@ -93,9 +109,11 @@ def _endpoint(site: Site, route: Route) -> Endpoint:
         )
         if route.handler is None:
             return await _own(site, route, request)
-        asked = Asked({name: str(value) for name, value in request.path_params.items()}, said)
-        lane = site.slow if route.lane == "slow" else site.quick
-        match await lane.run(partial(route.handler, site, asked)):
+        left = threading.Event()
+        asked = Asked({name: str(value) for name, value in request.path_params.items()}, said, left.is_set)
+        lane = site.lanes[route.lane]
+        work = lane.run(partial(route.handler, site, asked))
+        match await (_while_there(request, work, left) if route.lane == "search" else work):
             case Document(body):
                 return Response(body, media_type=JSON)
             case Stream(pieces, media_type, headers):
@@ -105,6 +123,24 @@ def _endpoint(site: Site, route: Route) -> Endpoint:
                 return StreamingResponse(body, media_type=media_type, headers=headers)
 
     return endpoint
+
+
+async def _while_there(request: Request, work: Coroutine[Any, Any, T], left: threading.Event) -> T:
+    """Wait for some work, and let it know if whoever asked for it goes away: a page asks at every key."""
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_leaves(request))
+    try:
+        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            left.set()
+        return await working
+    finally:
+        leaving.cancel()
+
+
+async def _leaves(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _own(site: Site, route: Route, request: Request) -> Response:

@@ -10,10 +10,10 @@ from urllib.parse import parse_qsl
 import orjson
 
 from clew.errors import UsageError
-from clew.faces.web.answers import NotFoundError
+from clew.faces.web.answers import LeftError, NotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 MOST_TEXT: Final = 4_096
 _MOST_FIELDS: Final = 40
@@ -75,6 +75,13 @@ class Asked:
 
     path: Mapping[str, str] = field(default_factory=dict[str, str])
     said: Mapping[str, object] = field(default_factory=dict[str, object])
+    is_left: Callable[[], bool] = lambda: False
+    """Whether nobody waits for the answer any more, as far as anybody looks."""
+
+    def go_on(self) -> None:
+        """End the work with an error if nobody waits for it any more."""
+        if self.is_left():
+            raise LeftError("nobody waits for the answer")
 
     def text(self, name: str) -> str | None:
         """Return a text, None where it was not said."""

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import secrets
 import threading
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
@@ -35,7 +36,7 @@ _LOOK: Final = 0.1
 """Seconds between two looks at the files: what is written is to be seen within 0.3 s."""
 
 _LINGER: Final = 60.0
-_PAGES: Final = 32
+_PAGES: Final = 100
 _BEHIND: Final = 256
 """Events that wait for a page; one that is further behind is told to read anew."""
 
@@ -85,10 +86,13 @@ class _Page:
 class Hub:
     """Watches the store and tells the pages."""
 
-    def __init__(self, store: Callable[[], Store], shelf: Callable[[], Shelf]) -> None:
+    def __init__(
+        self, store: Callable[[], Store], shelf: Callable[[], Shelf], *, last: Callable[[], Shelf]
+    ) -> None:
+        """`shelf` lists the sessions anew; `last` gives the list that pages were last answered from."""
         self._store = store
         self._shelf_now = shelf
-        self._shelf: Shelf | None = None
+        self._last_shelf = last
         self._lock = threading.Lock()
         self._pages: set[_Page] = set()
         self._kept: deque[Event] = deque(maxlen=KEPT)
@@ -98,6 +102,16 @@ class Hub:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._is_over = False
+        self._told_at = 0.0
+
+    def known_until(self) -> float | None:
+        """Return since when pages have been told nothing new, on the monotonic clock; None without a watch.
+
+        Whoever read the files after that knows all that any page was told.
+        """
+        with self._lock:
+            is_watching = self._thread is not None and bool(self._pages) and self._is_ready.is_set()
+            return self._told_at if is_watching else None
 
     async def listen(self, last: str | None) -> AsyncGenerator[bytes]:
         """Give the events for one page, whose last one was `last`, until it leaves or the server ends."""
@@ -201,10 +215,11 @@ class Hub:
                     self._is_ready.set()
                     self._stop.wait(1)
         finally:
-            self._is_ready.set()
             with self._lock:
+                # Not for another watch that has begun meanwhile, and has not seen the files yet.
                 if self._thread is threading.current_thread():
                     self._thread = None
+                    self._is_ready.set()
 
     def _follow(self, watch: Watch) -> bool:
         """Tell what happens; say whether that is enough, as nobody has listened for a while."""
@@ -269,10 +284,12 @@ class Hub:
         grown.clear()
 
     def _place(self, stream: Stream) -> dict[str, object]:
-        if self._shelf is None or self._shelf.key_of(stream.path) is None:
-            self._shelf = self._shelf_now()
-        own = self._shelf.key_of(stream.path)
-        session = own if stream.agent is None else self._shelf.session_key(stream.session, stream.path)
+        # A key may become another, when a second session of the same id appears: pages go by the newest list.
+        shelf = self._last_shelf()
+        if shelf.key_of(stream.path) is None:
+            shelf = self._shelf_now()
+        own = shelf.key_of(stream.path)
+        session = own if stream.agent is None else shelf.session_key(stream.session, stream.path)
         return {
             "session": session,
             "file": own,
@@ -283,6 +300,7 @@ class Hub:
 
     def _tell(self, name: str, data: dict[str, object]) -> None:
         with self._lock:
+            self._told_at = time.monotonic()
             self._number += 1
             event = Event(self._number, name, data)
             self._kept.append(event)

@@ -7,6 +7,7 @@ printed, and whoever wants to change something has to show that it is our own pa
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import re
 import secrets
@@ -40,6 +41,10 @@ _CODE: Final = b"code="
 _NEAR: Final = frozenset({b"same-origin", b"none"})
 _JSON: Final = re.compile(rb"application/json(?:\s*;\s*charset=utf-8)?", re.IGNORECASE)
 
+_ON: Final = (
+    b'<!doctype html><meta charset="utf-8"><title>clew</title><meta http-equiv="refresh" content="0;url=/">'
+    b'<p><a href="/">Go on to clew</a></p>\n'
+)
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'"
@@ -59,11 +64,24 @@ SHIELDS: Final[Sequence[tuple[bytes, bytes]]] = (
 class Door:
     """The secrets of one run: the code that is in the address once, and what the browser keeps for it."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(
+        self,
+        port: int,
+        *,
+        known: bytes | None = None,
+        opened: Callable[[bytes | None], object] | None = None,
+    ) -> None:
+        """`known` is the digest of a cookie of an earlier run that still holds.
+
+        `opened` is told when the code is used up, and the digest of the cookie that was given for it; None
+        where the browser had one that still holds.
+        """
         self.port = port
         self.code = secrets.token_urlsafe(32)
         self.cookie = f"clew-{port}"
         self._kept = secrets.token_urlsafe(32)
+        self._digests = (_digest(self._kept.encode()), *(() if known is None else (known,)))
+        self._opened = opened
         self._is_used = False
         self.hosts = frozenset(f"{name}:{port}" for name in _HOSTS) | (
             frozenset(_HOSTS) if port == 80 else frozenset[str]()
@@ -76,11 +94,23 @@ class Door:
 
     def open(self, code: bytes) -> str | None:
         """Return the cookie for the one who brings the code first; None for everybody else."""
+        if not self._used_up(code, self._digests[0]):
+            return None
+        return f"{self.cookie}={self._kept}; HttpOnly; SameSite=Strict; Path=/"
+
+    def pass_known(self, code: bytes) -> None:
+        """Let somebody in who is known already: the code they bring lets nobody in after them."""
+        self._used_up(code, None)
+
+    def _used_up(self, code: bytes, given: bytes | None) -> bool:
+        """Use the code, and say whether it was the right one and good until now."""
         is_right = hmac.compare_digest(code, self.code.encode())
         if not is_right or self._is_used:
-            return None
+            return False
         self._is_used = True
-        return f"{self.cookie}={self._kept}; HttpOnly; SameSite=Strict; Path=/"
+        if self._opened is not None:
+            self._opened(given)
+        return True
 
     def knows(self, cookies: Sequence[bytes]) -> bool:
         """Say whether one of the cookies that were sent is ours."""
@@ -90,8 +120,14 @@ class Door:
             for pair in header.split(b";"):
                 key, _, value = pair.strip().partition(b"=")
                 # Every one is compared, in the same time whatever is in it.
-                found |= key == name and hmac.compare_digest(value, self._kept.encode())
+                digest = _digest(value)
+                for ours in self._digests:
+                    found |= key == name and hmac.compare_digest(digest, ours)
         return found
+
+
+def _digest(value: bytes) -> bytes:
+    return hashlib.sha256(value).digest()
 
 
 class Refusal(NamedTuple):
@@ -112,6 +148,15 @@ class _Asked:
         self.query: bytes = scope.get("query_string", b"")
         self.headers: Headers = scope["headers"]
 
+    @property
+    def is_opened_in_a_window(self) -> bool:
+        """Whether a browser says that a person goes there, in a window of its own, by whatever link."""
+        return (
+            self.all(b"sec-fetch-mode") == [b"navigate"]
+            and self.all(b"sec-fetch-dest") == [b"document"]
+            and not self.all(b"origin")
+        )
+
     def all(self, name: bytes) -> list[bytes]:
         """Return the values of a header, one for each time it was sent."""
         return [value.strip() for key, value in self.headers if key == name]
@@ -130,13 +175,14 @@ class Guards:
             return
         shielded = _shielding(send)
         asked = _Asked(scope)
-        refusal = self._framed(asked) or self._placed(asked)
-        if (
-            refusal is None
-            and asked.method == READING
-            and asked.path == b"/"
-            and asked.query.startswith(_CODE)
-        ):
+        refusal = self._framed(asked) or self._named(asked)
+        is_coming_in = asked.method == READING and asked.path == b"/" and asked.query.startswith(_CODE)
+        if refusal is None and is_coming_in and asked.is_opened_in_a_window:
+            # From wherever it is opened: whoever has the code was given it.
+            await self._let_in(asked, shielded)
+            return
+        refusal = refusal or self._near(asked)
+        if refusal is None and is_coming_in:
             await self._let_in(asked, shielded)
             return
         refusal = refusal or self._admitted(asked)
@@ -169,11 +215,15 @@ class Guards:
             return Refusal(413, "too-large", f"a body has at most {MOST_BODY:,} bytes")
         return None
 
-    def _placed(self, asked: _Asked) -> Refusal | None:
-        """Refuse what did not mean this very server, or comes from another site."""
-        host = _host(asked.all(b"host")[0])
-        if host not in self._door.hosts:
+    def _named(self, asked: _Asked) -> Refusal | None:
+        """Refuse what did not mean this very server."""
+        if _host(asked.all(b"host")[0]) not in self._door.hosts:
             return Refusal(421, "wrong-host", "this server does not go by that name")
+        return None
+
+    def _near(self, asked: _Asked) -> Refusal | None:
+        """Refuse what comes from another site."""
+        host = _host(asked.all(b"host")[0])
         sites = asked.all(b"sec-fetch-site")
         if len(sites) > 1 or any(site not in _NEAR for site in sites):
             return Refusal(403, "other-site", "another site may not ask here")
@@ -206,15 +256,23 @@ class Guards:
     async def _let_in(self, asked: _Asked, send: Send) -> None:
         """Take the code out of the address, and give the cookie for it."""
         home: Headers = [(b"location", b"/")]
+        code = asked.query.removeprefix(_CODE)
         if self._door.knows(asked.all(b"cookie")):
+            self._door.pass_known(code)
             await _answer(send, 303, home, b"")
             return
-        cookie = self._door.open(asked.query.removeprefix(_CODE))
+        cookie = self._door.open(code)
         if cookie is None:
             body = b"This address has been used, or is of an earlier run. Start clew web again.\n"
             await _answer(send, 403, [(b"content-type", b"text/plain; charset=utf-8")], body)
             return
-        await _answer(send, 303, [*home, (b"set-cookie", cookie.encode())], b"")
+        given = (b"set-cookie", cookie.encode())
+        if asked.all(b"sec-fetch-site") == [b"cross-site"]:
+            # It came from our file on the disk. Were it sent on at once, the browser would take all of it for
+            # a visit from elsewhere, and keep the cookie to itself. So our own page leads on.
+            await _answer(send, 200, [(b"content-type", b"text/html; charset=utf-8"), given], _ON)
+            return
+        await _answer(send, 303, [*home, given], b"")
 
 
 def _host(value: bytes) -> str:

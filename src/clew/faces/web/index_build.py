@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
+
+from clew.faces.web.sharing import Allowance, good_for
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from clew.actions.searching import Known, Request, Result
     from clew.catalog.catalog import Progress
-    from clew.store.files import Store
+    from clew.store.files import Listing, Store
+
+_LATELY: Final = 1.0
+"""Seconds for which an index is up to date with the same listing: outputs in files of their own are not in
+it, and come with a line that is."""
 
 Stage = Literal["off", "waiting", "building", "ready", "failed"]
 
@@ -53,6 +64,13 @@ class IndexBuild:
         self._state = State("waiting" if is_wanted else "off")
         self._is_over = threading.Event()
         self._thread: threading.Thread | None = None
+        self._good_until = 0.0
+        self._last: tuple[float, Known] | None = None
+        self._made: tuple[int | None, ...] = ()
+        """Which databases it was made of."""
+        self.updates = Allowance()
+        """How much time is left to take in what is new, for whatever answer. A session that is written to
+        all the time is not looked at all the time."""
 
     @property
     def state(self) -> State:
@@ -62,8 +80,20 @@ class IndexBuild:
 
     @property
     def is_usable(self) -> bool:
-        """Whether an answer may come from the index."""
-        return self.state.stage == "ready"
+        """Whether an answer may come from the index; if it was removed, it is begun anew.
+
+        To take secrets out of a session in place removes it, here or in another program.
+        """
+        if self.state.stage != "ready":
+            return False
+        if self._databases() == self._made:
+            return True
+        with self._lock:
+            if self._state.stage != "ready":
+                return False
+            self._state = State("waiting")
+        self.start()
+        return False
 
     @property
     def is_building(self) -> bool:
@@ -83,6 +113,47 @@ class IndexBuild:
         if self._thread is not None:
             self._thread.join(wait)
 
+    def searched(
+        self,
+        request: Request,
+        listing: Listing,
+        *,
+        is_quick: bool = False,
+        pulse: Callable[[], object] | None = None,
+    ) -> Result:
+        """Search; where that took long because much is new all the time, the index is not always updated.
+
+        It is not looked at either where the listing is what it was a moment ago, nor for a quick answer.
+        """
+        from clew.actions.searching import Known, search
+
+        began = time.monotonic()
+        if self.is_usable and (is_quick or began < self._good_until or self.updates.is_spent()):
+            return search(replace(request, as_it_is=True), known=Known(listing), pulse=pulse)
+        last = self._last
+        is_same = last is not None and began - last[0] < _LATELY and last[1].listing == listing
+        known = Known(listing, last[1].update if last is not None and is_same else None)
+        news: list[Progress] = []
+        with self.updates.spending(lambda: bool(news)):
+            found = search(request, tell=news.append, known=known, pulse=pulse)
+        ended = time.monotonic()
+        self._good_until = ended + good_for(ended - began)
+        if not is_same and known.update is not None:
+            self._last = (began, known) if known.update.is_current else None
+        return found
+
+    def hurry(self) -> None:
+        """Let the next answer have everything: a page has just changed something itself."""
+        self._good_until = 0.0
+        self._last = None
+        self.updates.renew()
+
+    def _databases(self) -> tuple[int | None, ...]:
+        """Tell the databases there are from others that may have taken their place."""
+        from clew.catalog.place import catalog_folder, shard_paths
+
+        return tuple(map(_file_number, shard_paths(catalog_folder(self._store.roots.found))))
+
     def _build(self) -> None:
         from clew.catalog.catalog import Catalog
         from clew.catalog.unavailable import CatalogUnavailableError
@@ -93,6 +164,8 @@ class IndexBuild:
             with Catalog.open(self._store) as catalog:
                 update = catalog.update(tell=self._tell)
             note = update.notes[0] if update.notes else None
+            self._made = self._databases()
+            self._good_until, self._last = 0.0, None
             self._set(replace(self.state, stage="ready", work=None, note=note))
         except _StopError:
             self._set(State("failed", note="the server ends"))
@@ -109,3 +182,10 @@ class IndexBuild:
     def _set(self, state: State) -> None:
         with self._lock:
             self._state = state
+
+
+def _file_number(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
+from clew.actions.hit_groups import SHOWN
 from clew.actions.searching import FIELDS, LIMIT
 from clew.actions.session_filters import Sort
+from clew.actions.window import POINTS
 from clew.faces.web.api import contexts, edits, exports, files, searching, sessions, trees, turns, whole
 from clew.faces.web.asking import Asked, Field, flag, number, text
 from clew.session.accounts import By
@@ -17,10 +19,11 @@ if TYPE_CHECKING:
     from clew.faces.web.site import Site
 
 Handler = Callable[["Site", Asked], "Answer"]
-Lane = Literal["quick", "slow"]
+Lane = Literal["quick", "list", "search", "slow", "edit"]
 
 JSON: Final = "application/json"
 EVENTS: Final = "text/event-stream"
+CSV: Final = "text/csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,14 @@ def _limit(most: int, default: int) -> Field:
     return number("limit", "how many at most", least=1, most=most, default=default)
 
 
+_ZONE: Final = text("tz", "the time zone whose days are meant")
+_USAGE: Final = (
+    text("by", "what is added up", choices=get_args(By), default="day"),
+    text("and", "what each row is divided by", choices=("model",)),
+    _SINCE,
+    _UNTIL,
+    _ZONE,
+)
 _EDIT: Final = (
     _needed(text("session", "the key of the session")),
     flag("dry_run", "only say what would change", default=True),
@@ -84,6 +95,7 @@ ROUTES: Final = (
             text("title", "a part of the title"),
             _SINCE,
             _UNTIL,
+            _ZONE,
             flag("live", "only those that are being written"),
             flag("failed", "only those with calls that failed"),
             flag("damaged", "only those with damage in the file"),
@@ -94,6 +106,7 @@ ROUTES: Final = (
             _FROM,
             _limit(1_000, 100),
         ),
+        "list",
     ),
     Route(
         "GET",
@@ -127,6 +140,17 @@ ROUTES: Final = (
             text("model", "the model it is resumed with"),
             flag("messages", "the messages themselves too", default=True),
         ),
+        "slow",
+    ),
+    Route(
+        "GET",
+        "/api/sessions/{id}/window",
+        "window",
+        "How the context window filled: what the last request of each turn held, measured, and of what kind, "
+        "estimated; the compactions; and a table of the last request.",
+        "Window",
+        contexts.window,
+        (_limit(10_000, POINTS),),
         "slow",
     ),
     Route(
@@ -181,6 +205,36 @@ ROUTES: Final = (
     ),
     Route(
         "GET",
+        "/api/sessions/{id}/diff",
+        "session_diff",
+        "What changed in a file between two turns; without `from_turn` since before the session, without "
+        "`to_turn` until its end.",
+        "FileDiff",
+        files.session_diff,
+        (
+            _needed(text("path", "a path that …/files lists")),
+            number("from_turn", "after this turn; 0 is before the first", most=_MOST),
+            number("to_turn", "after this turn", most=_MOST),
+        ),
+        "slow",
+    ),
+    Route(
+        "GET",
+        "/api/sessions/{id}/place",
+        "place",
+        "Where the reader shows a line or a call: the address of its item, `t3.7`, or of its turn, `t3`.",
+        "Place",
+        searching.place,
+        (
+            number("line", "the number of a line in the file", least=1, most=_MOST),
+            text("uuid", "the uuid of a line"),
+            text("call", "the id of a call"),
+            _AGENT,
+            text("field", "what of the line is meant", choices=FIELDS),
+        ),
+    ),
+    Route(
+        "GET",
         "/api/search",
         "search",
         "Full text, as clew search. A pattern that takes too long for one text is an error.",
@@ -202,24 +256,40 @@ ROUTES: Final = (
             flag("rank", "the best first; words only"),
             flag("ignore_case", "for a literal or a pattern"),
             number("context", "lines before and after each hit", most=20, default=0),
+            flag("facets", "count the hits by project, tool, field and model too"),
+            flag("items", "say the very item of each hit, where not too much has to be read for it"),
+            text("group", "put the hits together; then `limit` is of sessions", choices=("session",)),
+            number("shown", "hits of each session, if they are put together", most=100, default=SHOWN),
+            flag(
+                "quick", "the first few at once, of the files and the index as they were when last looked at"
+            ),
             _limit(LIMIT, 100),
         ),
-        "slow",
+        "search",
     ),
     Route(
         "GET",
         "/api/usage",
         "usage",
-        "Tokens and money.",
+        "Tokens and money. With `and=model` each row is told by model too, for stacked bars.",
         "Usage",
         whole.spent,
         (
-            text("by", "what is added up", choices=get_args(By), default="day"),
-            _SINCE,
-            _UNTIL,
-            text("tz", "the time zone whose days are meant"),
+            *_USAGE,
+            number("limit", "how many rows at most; all without", least=1, most=_MOST),
         ),
         "slow",
+    ),
+    Route(
+        "GET",
+        "/api/usage.csv",
+        "usage_csv",
+        "The same as comma-separated values, as a download.",
+        "",
+        whole.spent_csv,
+        _USAGE,
+        "slow",
+        CSV,
     ),
     Route(
         "GET",
@@ -248,6 +318,17 @@ ROUTES: Final = (
         "Every change of one file, in all sessions.",
         "FileHistory",
         files.file_history,
+        (_needed(text("path", "a path that /api/files lists")),),
+        "slow",
+    ),
+    Route(
+        "GET",
+        "/api/blame",
+        "blame",
+        "Who wrote each line of a file: of the file on disk if it lies in a project that changed it, else of "
+        "the last version that sessions tell; `of` says which, `why` why not the other.",
+        "Blame",
+        files.blame,
         (_needed(text("path", "a path that /api/files lists")),),
         "slow",
     ),
@@ -289,7 +370,7 @@ ROUTES: Final = (
         "Edit",
         edits.repair,
         (*_EDIT, flag("drop_empty_thinking", "drop thinking without words too")),
-        "slow",
+        "edit",
     ),
     Route(
         "POST",
@@ -306,7 +387,7 @@ ROUTES: Final = (
             number("larger_than", "only what has more tokens", most=_MOST),
             number("keep_turns", "whole turns before the last so many", least=1, most=_MOST),
         ),
-        "slow",
+        "edit",
     ),
     Route(
         "POST",
@@ -316,7 +397,7 @@ ROUTES: Final = (
         "Edit",
         edits.redact,
         (*_EDIT, replace(text("patterns", "what else is a secret"), is_list=True)),
-        "slow",
+        "edit",
     ),
     Route(
         "POST",
@@ -329,6 +410,6 @@ ROUTES: Final = (
             text("id", "the `journal` of an edit's answer"),
             flag("force", "even if a file has changed since; that goes to the trash"),
         ),
-        "slow",
+        "edit",
     ),
 )

@@ -65,6 +65,9 @@ _ROW: Final[Schema] = {
     "messages": maybe(WHOLE),
     "tool_calls": maybe(WHOLE),
     "failed_calls": maybe(WHOLE),
+    "calls": maybe(WHOLE),
+    "failures": maybe(WHOLE),
+    "activity": maybe(listed(WHOLE)),
     "tokens": maybe(ref("Tokens")),
     "cost_usd": maybe(AMOUNT),
     "models": listed(TEXT),
@@ -104,8 +107,12 @@ _HIT: Final[Schema] = named(
         "turn": maybe(WHOLE),
         "agent_id": maybe(TEXT),
         "where": maybe(TEXT),
+        "at": maybe(TEXT),
+        "model": maybe(TEXT),
+        "call": maybe(TEXT),
     }
 )
+_COUNTED: Final[Schema] = listed(named({"value": TEXT, "hits": WHOLE}))
 
 _OWN: Final[Schema] = {
     "Error": named({"error": named({"code": TEXT, "message": TEXT, "hint": maybe(TEXT)})}),
@@ -143,6 +150,7 @@ _OWN: Final[Schema] = {
             "agent": maybe(TEXT),
             "live": TRUTH,
             "damaged": TRUTH,
+            "writing": TRUTH,
             "head": ref("Head"),
             "turns": listed(ref("TurnHead")),
             **_PAGE,
@@ -160,6 +168,29 @@ _OWN: Final[Schema] = {
             ),
             "tokens_estimate": WHOLE,
             "api_problems": listed(named({"code": TEXT, "message": TEXT})),
+        }
+    ),
+    "Window": named(
+        {
+            "session": TEXT,
+            "turns": listed(
+                named({"turn": WHOLE, "time": maybe(TEXT), "tokens": maybe(WHOLE), "by_kind": counts()})
+            ),
+            "turns_total": WHOLE,
+            "compactions": listed(
+                named(
+                    {
+                        "turn": WHOLE,
+                        "time": maybe(TEXT),
+                        "before": WHOLE,
+                        "after": WHOLE,
+                        "trigger": maybe(TEXT),
+                        "is_estimated": TRUTH,
+                    }
+                )
+            ),
+            "table": listed(named({"kind": TEXT, "blocks": WHOLE, "tokens": WHOLE, "share": AMOUNT})),
+            "split": TEXT,
         }
     ),
     "Tree": named(
@@ -222,6 +253,44 @@ _OWN: Final[Schema] = {
             "gaps": listed(ANYTHING),
         }
     ),
+    "FileDiff": named(
+        {
+            "path": TEXT,
+            "from_turn": maybe(WHOLE),
+            "to_turn": maybe(WHOLE),
+            "is_text": TRUTH,
+            "diff": ref("Diff"),
+        }
+    ),
+    "Place": named({"at": TEXT, "turn": WHOLE, "item": WHOLE, "agent": maybe(TEXT)}),
+    "Blame": named(
+        {
+            "path": TEXT,
+            "file": TEXT,
+            "of": {"enum": ["disk", "sessions"]},
+            "why": maybe(TEXT),
+            "text": listed(TEXT),
+            "lines": listed(
+                maybe(
+                    named(
+                        {
+                            "n": WHOLE,
+                            "text": TEXT,
+                            "session": TEXT,
+                            "turn": WHOLE,
+                            "prompt": maybe(TEXT),
+                            "uuid": maybe(TEXT),
+                            "time": maybe(TEXT),
+                            "agent_id": maybe(TEXT),
+                        }
+                    )
+                )
+            ),
+            "last": maybe(named({"session": TEXT, "turn": WHOLE, "time": maybe(TEXT)})),
+            "keys": {"type": "object", "additionalProperties": maybe(TEXT)},
+            "notes": listed(TEXT),
+        }
+    ),
     "Files": named(
         {
             "files": listed(
@@ -261,12 +330,41 @@ _OWN: Final[Schema] = {
             "suggestions": listed(TEXT),
             "notes": listed(TEXT),
             "partial": TRUTH,
-        }
+        },
+        optional={
+            "groups": listed(
+                named(
+                    {
+                        "key": maybe(TEXT),
+                        "session": TEXT,
+                        "title": maybe(TEXT),
+                        "project": maybe(TEXT),
+                        "hits": listed(_HIT),
+                        "count": WHOLE,
+                        "more": WHOLE,
+                    }
+                )
+            ),
+            "facets": named(dict.fromkeys(("project", "tool", "field", "model"), _COUNTED)),
+            "grouped_all": TRUTH,
+            "counted": WHOLE,
+            "counted_all": TRUTH,
+        },
     ),
     "Usage": named(
         {
             "by": TEXT,
-            "rows": listed(named({"key": TEXT, "models": listed(TEXT), **_SUM})),
+            "rows": listed(
+                named(
+                    {"key": TEXT, "models": listed(TEXT), **_SUM},
+                    optional={
+                        "by_model": listed(named({"model": TEXT, **_SUM})),
+                        "session_key": maybe(TEXT),
+                    },
+                )
+            ),
+            "rows_total": WHOLE,
+            "cache_hit_rate": maybe(AMOUNT),
             "total": named(_SUM),
             "prices": named({"source": TEXT, "date": TEXT}),
             "unpriced_models": listed(TEXT),

@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 import uvicorn
 
-from clew.errors import UsageError
+from clew.errors import ClewError, UsageError
 from clew.faces.web.app import make_app
 from clew.faces.web.connections import Connection
+from clew.faces.web.doors import drop_way_in, recall, remember, write_way_in
 from clew.faces.web.guards import MOST_HEAD, Door
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+    from pathlib import Path
 
     from clew.faces.web.site import Site
 
@@ -29,12 +31,18 @@ _CONNECTIONS: Final = 512
 class Server:
     """A site that can be visited. It listens from the beginning, and answers once it is run."""
 
-    def __init__(self, site: Site, *, port: int = 0) -> None:
-        """Without a port a free one is taken."""
+    def __init__(self, site: Site, *, port: int = 0, state: Path | None = None) -> None:
+        """Without a port a free one is taken. `state` is the folder for what outlasts a run, if anything may.
+
+        Only on a port that was asked for can a page come back after a restart.
+        """
         self._site = site
+        self._state = state
+        self._outlasts = state is not None and port != 0
         self._socket = _listening(port)
         self.port: int = self._socket.getsockname()[1]
-        self.door = Door(self.port)
+        known = recall(state, self.port) if state is not None and self._outlasts else None
+        self.door = Door(self.port, known=known, opened=self._opened)
         config = uvicorn.Config(
             make_app(site, self.door),
             http=Connection,
@@ -59,6 +67,24 @@ class Server:
         """The address to open."""
         return self.door.url
 
+    def way_in(self) -> str:
+        """Return an address to start a browser with: it does not hold the code, which others could read."""
+        if self._state is None:
+            return self.url
+        return write_way_in(self._state, self.port, self.url).as_uri()
+
+    def _opened(self, digest: bytes | None) -> None:
+        """Take note that a browser was let in, with a cookie or with one that it had.
+
+        That it was must not depend on the disk.
+        """
+        if self._state is None:
+            return
+        drop_way_in(self._state, self.port)
+        if self._outlasts and digest is not None:
+            with contextlib.suppress(ClewError, OSError):
+                remember(self._state, self.port, digest)
+
     def run(self, *, ready: Callable[[], object] | None = None) -> None:
         """Answer until it is stopped; `ready` is called when a request would be answered."""
         self._site.start()
@@ -66,6 +92,8 @@ class Server:
             asyncio.run(self._serve(ready))
         finally:
             self._socket.close()
+            if self._state is not None:
+                drop_way_in(self._state, self.port)
             self._site.close(wait=0.3)
 
     def stop(self) -> None:

@@ -6,7 +6,9 @@ where that is plain and no other session has it, else something made of its path
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import threading
 import time
 from hashlib import blake2b
@@ -66,6 +68,19 @@ class Shelf:
         return self.keys[found[0].path] if found else None
 
 
+def seen_again(file: SessionFile) -> SessionFile | None:
+    """Return a file as it is now; None where it is gone, or no plain file any more."""
+    try:
+        status = os.stat(file.path)  # noqa: PTH116  # of many files, again and again
+    except (OSError, ValueError):
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return file._replace(
+        size=status.st_size, mtime_ns=status.st_mtime_ns, inode=status.st_ino, device=status.st_dev
+    )
+
+
 def _made(file: SessionFile) -> str:
     digest = blake2b(file.path.encode("utf-8", "surrogateescape"), digest_size=10).hexdigest()
     return f"{'-'.join(re.findall('[A-Za-z0-9_]+', file.id))[:80]}~{digest}"
@@ -80,10 +95,29 @@ class Shelves:
 
     def now(self, store: Store) -> Shelf:
         """List the files of a store anew."""
-        shelf = Shelf(store, store.listing())
+        began = time.monotonic()
+        listing = store.listing()
         with self._lock:
-            self._kept = (time.monotonic(), shelf)
+            kept = None if self._kept is None else self._kept[1]
+        is_same = kept is not None and kept.store == store and kept.listing == listing
+        shelf = kept if kept is not None and is_same else Shelf(store, listing)
+        with self._lock:
+            self._kept = (began, shelf)
         return shelf
+
+    def since(self, moment: float) -> Shelf | None:
+        """Return a list that was begun after a moment, if there is one, and it is hardly old."""
+        with self._lock:
+            kept = self._kept
+        if kept is None or kept[0] <= moment or time.monotonic() - kept[0] > _FRESH:
+            return None
+        return kept[1]
+
+    def last(self, store: Store) -> Shelf | None:
+        """Return the list that was made last of a store, however old it is."""
+        with self._lock:
+            kept = self._kept
+        return None if kept is None or kept[1].store != store else kept[1]
 
     def with_key(self, store: Store, key: str) -> Shelf:
         """Return a list that has a key in it, if there is one."""

@@ -27,15 +27,14 @@ Examples:
 @click.option("--read-only", is_flag=True, help="Change nothing: no edits, and no undo.")
 @shared
 def command(common: Shared, port: int, no_open: bool, read_only: bool) -> int:
-    """Serve sessions to programs on this machine.
+    """Read, search and mend sessions in the browser, on this machine alone.
 
-    It answers what lists, turns, search, usage and edits are asked for, in JSON. The pages for people are yet
-    to come; for those see clew export --to html.
-
-    The server listens on 127.0.0.1 alone. It prints one line, its address; that lets one browser in, once.
-    Nothing is sent anywhere. Ctrl-C ends it.
+    The server listens on 127.0.0.1. It prints one line, its address; that lets one browser in, once. Nothing
+    is sent anywhere. Ctrl-C ends it. With a port of your choice a page that is open comes back after a
+    restart.
     """
     from clew.errors import UsageError
+    from clew.store.state import state_folder
 
     try:
         from clew.faces.web.server import Server
@@ -51,13 +50,13 @@ def command(common: Shared, port: int, no_open: bool, read_only: bool) -> int:
         jobs=common.jobs,
         log=common.screen.note if common.is_verbose else None,
     )
-    server = Server(site, port=port)
+    server = Server(site, port=port, state=state_folder())
     _start_processes_apart()
 
     def ready() -> None:
         _tell(common, server)
         if not no_open:
-            _open(server.url)
+            _open(server)
 
     with contextlib.suppress(KeyboardInterrupt):
         server.run(ready=ready)
@@ -84,9 +83,15 @@ def _tell(common: Shared, server: Server) -> None:
     sys.stdout.flush()
 
 
-def _open(url: str) -> None:
+def _open(server: Server) -> None:
     import threading
     import webbrowser
 
+    from clew.errors import ClewError
+
+    try:
+        where = server.way_in()
+    except (ClewError, OSError):  # then the printed address it is
+        return
     # It may wait for a browser that takes long to start.
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    threading.Thread(target=webbrowser.open, args=(where,), daemon=True).start()

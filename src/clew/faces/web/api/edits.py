@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def repair(site: Site, asked: Asked) -> Document:
     """Mend what keeps a session from being resumed."""
     _refuse(site)
-    with site.writing:
+    with site.edited():
         outcome = repair_session(
             site.store,
             _path(site, asked),
@@ -43,7 +43,7 @@ def trim(site: Site, asked: Asked) -> Document:
     numbers = [asked.number(name) for name in ("older_than", "larger_than", "keep_turns")]
     if not tools and not asked.flag("results_only") and numbers == [None, None, None]:
         raise UsageError("what is to be trimmed?", hint="results_only and larger_than, for example")
-    with site.writing:
+    with site.edited():
         outcome = trim_session(
             site.store,
             _path(site, asked),
@@ -61,7 +61,7 @@ def redact(site: Site, asked: Asked) -> Document:
     """Take passwords, keys and tokens out of a session and what belongs to it."""
     _refuse(site)
     wish = _wish("redact", asked)
-    with site.writing:
+    with site.edited():
         key = site.key if wish.is_dry else placeholder_key(wish.state, draw=secrets.token_bytes)
         outcome = redact_session(
             site.store, _path(site, asked), wish, key=key, patterns=compiled(asked.texts("patterns"))
@@ -72,7 +72,7 @@ def redact(site: Site, asked: Asked) -> Document:
 def undo(site: Site, asked: Asked) -> Document:
     """Take back an edit, the last one if none is named."""
     _refuse(site)
-    with site.writing:
+    with site.edited():
         undone = journal.undo(
             state_folder(), asked.text("id"), now_ms=int(time.time() * 1000), force=asked.flag("force")
         )

@@ -1,17 +1,23 @@
 """What sessions did to files: the Files view.
 
-Everything is told from the sessions themselves. No file of the person is opened, whatever path is asked for.
+Everything is told from the sessions themselves, but for one thing: blame opens a file on disk, if it is one
+that the list of files names, and lies in the folder of a project that a session changed it for.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from clew.actions.blaming import blame as blame_on_disk
+from clew.actions.blaming import blame_told
 from clew.actions.file_changes import follow_opened, list_files, make_patch, restore
+from clew.actions.project_files import why_not
 from clew.actions.sql import Wish, ask
-from clew.errors import UsageError
-from clew.faces.web.answers import document
+from clew.actions.version_diffs import version_diff
+from clew.errors import ClewError, UsageError
+from clew.faces.web.answers import NotFoundError, Raw, document
 from clew.format.times import iso
+from clew.view.encoding import encode
 
 if TYPE_CHECKING:
     from clew.actions.sql import Row
@@ -33,6 +39,7 @@ SELECT session_id, agent_id, turn, call_id, tool, action, added, removed, time_m
 FROM files WHERE action IN ('create', 'edit', 'overwrite') AND path = {path}
 ORDER BY time_ms, session_id, line
 """
+_WHERE: Final = "SELECT DISTINCT project FROM sessions WHERE session_id IN ({ids})"
 
 
 def files(site: Site, asked: Asked) -> Document:
@@ -67,7 +74,7 @@ def file_history(site: Site, asked: Asked) -> Document:
     """List every change of one file, in all sessions."""
     site.need_index()
     path = asked.text("path") or ""
-    rows, notes = _asked_for(site, _ONE.format(path="'" + path.replace("'", "''") + "'"))
+    rows, notes = _asked_for(site, _ONE.format(path=_quoted(path)))
     shelf = site.shelf()
     return document(
         {
@@ -129,6 +136,66 @@ def session_patch(site: Site, asked: Asked) -> Document:
     with book.lock:
         found = make_patch(follow_opened(book.opened), turn=asked.number("turn"), full_paths=True)
     return document(found.as_dict())
+
+
+def session_diff(site: Site, asked: Asked) -> Document:
+    """Return what changed in a file between two turns, as a part that the reader draws."""
+    book = site.book(asked.path["id"])
+    with book.lock:
+        found = version_diff(
+            follow_opened(book.opened),
+            asked.text("path") or "",
+            from_turn=asked.number("from_turn"),
+            to_turn=asked.number("to_turn"),
+        )
+    return document(
+        {
+            "path": found.path,
+            "from_turn": found.from_turn,
+            "to_turn": found.to_turn,
+            "is_text": found.is_text,
+            "diff": Raw(encode(found.diff)),
+        }
+    )
+
+
+def blame(site: Site, asked: Asked) -> Document:
+    """Say who wrote each line of a file: of the one on disk, or else of the last that sessions tell."""
+    site.need_index()
+    path = asked.text("path") or ""
+    rows, notes = _asked_for(site, _ONE.format(path=_quoted(path)))
+    if not rows:
+        raise NotFoundError("no session changed that file", hint="/api/files lists those that some did")
+    ids = {str(row[0]) for row in rows}
+    folders, _ = _asked_for(site, _WHERE.format(ids=", ".join(map(_quoted, sorted(ids)))))
+    why = why_not(path, [str(folder) for (folder,) in folders])
+    if why is None:
+        try:
+            found = blame_on_disk(site.store, path, known_as=path, among=ids, jobs=site.jobs)
+        except ClewError as error:  # it went away, or cannot be read
+            found, why = blame_told(site.store, path, among=ids), error.message
+    else:
+        found = blame_told(site.store, path, among=ids)
+    shelf = site.shelf()
+    last = found.last
+    return document(
+        {
+            "path": path,
+            **found.as_dict(),
+            "text": [line.text for line in found.lines],
+            "of": "disk" if why is None else "sessions",
+            "why": why,
+            "last": None
+            if last is None
+            else {"session": last.session, "turn": last.turn, "time": iso(last.time)},
+            "keys": {session: shelf.session_key(session, "") for session in found.sessions},
+            "notes": [*notes, *(f"{one.path}: {one.reason}" for one in found.skipped)],
+        }
+    )
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _asked_for(site: Site, query: str) -> tuple[list[Row], list[str]]:

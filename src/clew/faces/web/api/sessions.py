@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
+from clew.actions.activity import activity_of
 from clew.actions.indexed_listing import list_best
 from clew.actions.session_filters import Wanted, choose
+from clew.actions.usage import zone_of
 from clew.errors import UsageError
 from clew.faces.web.answers import Raw, Rows, document, utf8
 from clew.format.json_pieces import whole
 from clew.session.periods import moment
 from clew.session.pricing import Tokens
+from clew.store.signs import signs_of_life
 from clew.view.encoding import encode
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from clew.actions.session_filters import Sort
     from clew.faces.web.answers import Document
     from clew.faces.web.asking import Asked
+    from clew.faces.web.books import Book
     from clew.faces.web.shelves import Shelf
     from clew.faces.web.site import Site
 
@@ -33,26 +38,17 @@ _FACETS = 200
 def sessions(site: Site, asked: Asked) -> Document:
     """List sessions, those that are live first."""
     now = time.time()
-    shelf = site.shelf()
     wanted = Wanted(
         project=asked.text("project"),
-        since=moment_of(asked.text("since"), "since", now=now),
-        until=moment_of(asked.text("until"), "until", now=now),
+        since=_moment_of(asked, "since", now=now),
+        until=_moment_of(asked, "until", now=now),
         title=asked.text("title"),
         git_branch=asked.text("branch"),
         model=asked.text("model"),
         has_errors=asked.flag("failed"),
         tool=asked.text("tool"),
     )
-    found = list_best(
-        shelf.store,
-        now=now,
-        listing=shelf.listing,
-        use_index=site.index.is_usable,
-        full=False if site.index.is_building else _SMALL,
-        tool=wanted.tool,
-        jobs=site.jobs,
-    )
+    shelf, found = site.listed(wanted.tool, partial(_listed, site, wanted.tool))
     sort = cast("Sort", asked.text("sort"))
     if not found.is_full and (wanted.counted or sort in {"cost", "tokens", "turns"} or asked.flag("damaged")):
         site.need_index()
@@ -71,8 +67,9 @@ def sessions(site: Site, asked: Asked) -> Document:
         rows.sort(key=lambda row: not row.live)  # what is alike stays as it was
     first, limit = asked.count("from"), asked.count("limit")
     page = rows[first : first + limit]
+    busy = activity_of(shelf.store, page if site.index.is_usable else ())
     answer: dict[str, object] = {
-        "sessions": Rows([_row(shelf, row) for row in page]),
+        "sessions": Rows([_row(shelf, row, busy.get(row.path)) for row in page]),
         "from": first,
         "next": first + limit if first + limit < len(rows) else None,
         "total": _total(rows),
@@ -87,15 +84,34 @@ def sessions(site: Site, asked: Asked) -> Document:
     return document(answer)
 
 
+def _listed(site: Site, tool: str | None, shelf: Shelf) -> SessionList:
+    """List all sessions."""
+    return list_best(
+        shelf.store,
+        now=time.time(),
+        listing=shelf.listing,
+        use_index=site.index.is_usable,
+        full=False if site.index.is_building else _SMALL,
+        tool=tool,
+        jobs=site.jobs,
+    )
+
+
 def session(site: Site, asked: Asked) -> Document:
     """Return a session, or a sub-agent of it, and its turns, in a few facts each."""
     key = asked.path["id"]
     book = site.book(key, branch=asked.text("branch"))
     agent = asked.text("agent")
     first, limit = asked.count("from"), asked.count("limit")
+    live = signs_of_life(site.store, now=time.time())(book.file)
+    name = ("session", agent, first, limit, live)
     with book.lock:
-        head, turns = book.heads(agent)
-        is_damaged = book.opened.is_damaged
+        return book.answers.get(name) or book.answers.keep(name, _head(book, key, name))
+
+
+def _head(book: Book, key: str, name: tuple[str, str | None, int, int, bool]) -> Document:
+    _, agent, first, limit, live = name
+    head, turns = book.heads(agent)
     page = turns[first : first + limit]
     return document(
         {
@@ -104,8 +120,9 @@ def session(site: Site, asked: Asked) -> Document:
             "path": book.file.path,
             "agent": agent,
             "is_agent": book.file.is_agent,
-            "live": book.opened.is_being_written,
-            "damaged": is_damaged,
+            "live": live,
+            "damaged": book.opened.is_damaged,
+            "writing": book.opened.is_being_written,
             "head": Raw(encode(head)),
             "turns": Rows([encode(turn) for turn in page]),
             "from": first,
@@ -114,18 +131,23 @@ def session(site: Site, asked: Asked) -> Document:
     )
 
 
-def moment_of(text: str | None, name: str, *, now: float) -> float | None:
+def _moment_of(asked: Asked, name: str, *, now: float) -> float | None:
     """Return the moment that is asked for, in seconds since 1970."""
+    text = asked.text(name)
     if text is None:
         return None
-    found = moment(text, now=int(now * 1000), zone=None, is_end=name == "until")
+    # The days of usage are those of the browser, and so are those of the sessions that they lead to.
+    zone = zone_of(asked.text("tz"))
+    found = moment(text, now=int(now * 1000), zone=zone, is_end=name == "until")
     if found is None:
         raise UsageError(f"{name} is no time", hint="2026-02-03, or 2d for two days ago")
     return found / 1000
 
 
-def _row(shelf: Shelf, row: SessionRow) -> bytes:
-    return utf8(whole({"key": shelf.key_of(row.path), **row.as_dict()}))
+def _row(shelf: Shelf, row: SessionRow, busy: Sequence[int] | None) -> bytes:
+    # What `clew ls` calls calls and failures: the same counts by the names of its columns.
+    ours = {"calls": row.tool_calls, "failures": row.failed_calls, "activity": busy}
+    return utf8(whole({"key": shelf.key_of(row.path), **row.as_dict(), **ours}))
 
 
 def _total(rows: Sequence[SessionRow]) -> dict[str, object]:

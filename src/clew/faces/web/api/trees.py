@@ -18,7 +18,9 @@ def tree(site: Site, asked: Asked) -> Document:
     """Return the ends of a session, its branches, compactions and sub-agents."""
     book = site.book(asked.path["id"])
     with book.lock:
-        return document(tree_document(read_tree(book.opened)))
+        return book.views.get("tree") or book.views.keep(
+            "tree", document(tree_document(read_tree(book.opened)))
+        )
 
 
 def check(site: Site, asked: Asked) -> Document:

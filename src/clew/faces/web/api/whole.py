@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, cast
 from clew import __version__
 from clew.actions.doctoring import examine, worst_first
 from clew.actions.usage import Request, usage
-from clew.faces.web.answers import document
+from clew.actions.usage_csv import cache_hit_rate, csv_lines
+from clew.faces.web.answers import Stream, document
 from clew.store.state import state_folder
 
 if TYPE_CHECKING:
@@ -20,7 +21,37 @@ if TYPE_CHECKING:
 
 def spent(site: Site, asked: Asked) -> Document:
     """Return tokens and money."""
-    request = Request(
+    result = usage(_request(site, asked))
+    rows = result.rows()
+    if result.account.by == "session":
+        shelf = site.shelf()
+        for row in rows:
+            row["session_key"] = shelf.session_key(str(row["key"]), "")
+    limit = asked.number("limit")
+    return document(
+        {
+            **result.as_json(),
+            "rows": rows if limit is None else rows[:limit],
+            "rows_total": len(rows),
+            "cache_hit_rate": cache_hit_rate(result.account.total.tokens),
+            "notes": list(result.notes),
+        }
+    )
+
+
+def spent_csv(site: Site, asked: Asked) -> Stream:
+    """Return the same as comma-separated values, a line for each row, or for each model of each row."""
+    by = asked.text("by") or "day"
+    account = usage(_request(site, asked)).account
+    return Stream(
+        (line.encode("utf-8", "replace") for line in csv_lines(account)),
+        "text/csv; charset=utf-8",
+        {"content-disposition": f'attachment; filename="usage-by-{by}.csv"'},
+    )
+
+
+def _request(site: Site, asked: Asked) -> Request:
+    return Request(
         by=cast("By", asked.text("by")),
         roots=[str(root) for root in site.roots],
         since=asked.text("since"),
@@ -28,9 +59,8 @@ def spent(site: Site, asked: Asked) -> Document:
         tz=asked.text("tz"),
         jobs=site.jobs,
         use_index=site.index.is_usable,
+        with_models=asked.text("and") == "model",
     )
-    result = usage(request)
-    return document({**result.as_json(), "notes": list(result.notes)})
 
 
 def doctor(site: Site, _asked: Asked) -> Document:
