@@ -14,7 +14,7 @@ import pytest
 
 from clew.actions.exporting import Wish
 from clew.actions.exporting_folder import export_folder
-from clew.actions.exporting_team import Made, Missed, Order, make_all, processes
+from clew.actions.exporting_team import Made, Missed, Order, Source, make_all, processes
 from clew.actions.own_patterns import compiled, watched
 from clew.actions.stores import open_store
 from clew.export.registry import find
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clew.actions.exporting_folder import Folder
-    from clew.store.files import SessionFile, Store
+    from clew.store.files import Store
 
 KEY = b"k" * 32
 
@@ -101,11 +101,11 @@ def test_what_a_killed_process_leaves_is_made_here(
     make, here = Order.make, os.getpid()
 
     def kill_third(
-        order: Order, number: int, file: SessionFile, *, go_on: Callable[[], None] | None = None
+        order: Order, number: int, source: Source, *, go_on: Callable[[], None] | None = None
     ) -> Made | Missed:
         if number == 3 and os.getpid() != here:
             os.kill(os.getpid(), signal.SIGKILL)
-        return make(order, number, file, go_on=go_on)
+        return make(order, number, source, go_on=go_on)
 
     monkeypatch.setattr(Order, "make", kill_third)
     export(store, tmp_path / "killed", Wish(find("md")), 2)
@@ -133,8 +133,8 @@ def test_an_interrupt_leaves_whole_files_and_nothing_else(store: Store, tmp_path
 
 def test_whoever_does_not_go_on_leaves_nothing_behind(store: Store, tmp_path: Path) -> None:
     listing = store.listing()
-    order = Order(store, listing, Wish(find("html"), key=KEY), str(tmp_path), os.getpid())
-    made = make_all(order, listing.sessions, jobs=2)
+    order = Order(Wish(find("html"), key=KEY), str(tmp_path), os.getpid())
+    made = make_all(order, list(map(Source, listing.sessions)), jobs=2)
     first = next(made)
     made.close()
     assert isinstance(first, Made)

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.actions.opening import agent_files, file_at, find_file, open_named
+from clew.actions.opening import AgentFiles, agent_files, file_at, find_file, open_named
 from clew.actions.stores import open_store
 from clew.errors import AmbiguousSessionError, ClewError, UnknownSessionError
+from clew.store import heads
 from tests.builder import Builder
 from tests.faces.stage import demo, write
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from clew.store.files import SessionFile, Skipped
 
 
 def ids(*names: str) -> dict[str, bytes]:
@@ -107,3 +110,27 @@ def test_a_session_named_by_a_path_brings_the_sub_agents_beside_it(tmp_path: Pat
 def test_a_path_that_is_no_file_is_an_error_that_says_what_it_is(tmp_path: Path) -> None:
     with pytest.raises(ClewError, match="a folder"):
         file_at(tmp_path)
+
+
+def test_sub_agents_whose_place_does_not_tell_are_looked_into_once_for_many_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [f"{number:08d}" for number in range(12)]
+    write(tmp_path, "-p", ids(*names))
+    write(
+        tmp_path, "-p", {f"agent-{name}": Builder(name).prompt("Look").answer("Hi.").data() for name in names}
+    )
+    store = open_store([tmp_path])
+    listing = store.listing()
+    looked: list[str] = []
+    look = heads.head
+
+    def counted(file: SessionFile, *, tail: bool = True) -> heads.Head | Skipped:
+        looked.append(file.path)
+        return look(file, tail=tail)
+
+    monkeypatch.setattr(heads, "head", counted)
+    known = AgentFiles(store, listing)
+    found = {file.id: [agent.id for agent in known.of(file)] for file in listing.sessions}
+    assert found == {name: [f"agent-{name}"] for name in names}
+    assert sorted(looked) == sorted(file.path for file in listing.agents)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import stat
@@ -13,7 +14,7 @@ from clew.export.registry import OWN
 from tests.builder import Builder, call, image, text, thinking
 from tests.edit.secrets_planted import SESSION, left_of, sow
 from tests.export.hostile import everywhere
-from tests.faces.test_terminal import PAYLOADS, assert_harmless
+from tests.faces.payloads import PAYLOADS, assert_harmless
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -319,7 +320,7 @@ def test_many_bundles_are_a_folder(clew: Console, root: Path, here: Path) -> Non
         ["@1", "--to", "md", "--at", "u1", "--branch", "1"],
         ["@1", "--to", "md", "--no-redact", "--pattern", "x"],
         ["@1", "--to", "md", "-o", "-", "--json"],
-        ["@1", "--to", "parquet", "--redact"],
+        ["@1", "--to", "parquet", "--no-redact", "--pattern", "x"],
         ["@1", "--to", "parquet", "--turn", "1"],
         ["@1", "--to", "parquet", "-o", "-"],
         ["nobody", "--to", "md"],
@@ -347,3 +348,77 @@ def test_nothing_acts_on_a_terminal(clew: Console, root: Path, format_: str) -> 
         ran = clew("export", session, "--to", format_, "--root", root, "-o", "-", "--no-redact", width=80)
         assert ran.code == 0, ran.err
         assert_harmless(ran.out)
+
+
+def test_secrets_that_stay_are_told(clew: Console, root: Path, here: Path) -> None:
+    builder = Builder(FIRST).prompt("Light lamp-12345678.")
+    builder.answer(call("toolu_1", "Bash", {"lamp-12345678": "lit"}))
+    put(root, FIRST, builder.result("toolu_1").answer("Done.").data())
+    own = ["--redact", "--pattern", "lamp-[0-9]{8}", "--root", root]
+    stays = "note: 1 secret stays in it, as a name or an id that holds the session together\n"
+    for target in ("a.md", "-"):
+        assert clew("export", FIRST, "--to", "md", "-o", target, *own).err.endswith(stays)
+    assert json.loads(clew("export", FIRST, "--to", "json", "-o", "b", "--json", *own).out)["left"] == 1
+    assert clew("export", "--all", "--to", "openai", "-o", "-", *own).err.endswith(stays)
+    ran = clew("export", "--all", "--to", "md", "--json", *own)
+    assert {one["session"]: one["left"] for one in json.loads(ran.out)["written"]} == {FIRST: 1, SECOND: 0}
+    assert ran.err.endswith(stays)
+    again = clew("export", "--all", "--to", "md", *own)
+    assert "2 as before" in again.err
+    assert again.err.endswith(stays)
+    without = clew("export", FIRST, "--to", "md", "-o", "c.md", "--no-redact", "--json", "--root", root)
+    assert json.loads(without.out)["left"] is None
+    assert without.err == ""
+
+
+@pytest.mark.parametrize("format_", ["html", "jsonl", "parquet", "bundle"])
+def test_of_no_sessions_nothing_is_written_and_the_folders_are_named(
+    clew: Console, tmp_path: Path, here: Path, format_: str
+) -> None:
+    empty = tmp_path / "empty"
+    (empty / "projects").mkdir(parents=True)
+    ran = clew("export", "--all", "--to", format_, "--root", empty)
+    assert (ran.code, ran.out, ran.err) == (0, "", f"No sessions in {empty}.\n")
+    told = clew("export", "--all", "--to", format_, "--root", empty, "--json")
+    assert (told.code, json.loads(told.out)["looked_in"]) == (0, [str(empty)])
+    assert not any(json.loads(told.out).get(name) for name in ("written", "tables", "index", "failed"))
+    assert [*here.iterdir()] == []
+
+
+def test_sessions_that_do_not_fit_are_no_reason_to_write_either(
+    clew: Console, root: Path, here: Path
+) -> None:
+    ran = clew("export", "--project", "moon", "--to", "html", "--root", root)
+    assert (ran.code, ran.out, ran.err) == (0, "", f"Of 2 sessions in {root} none fits.\n")
+    assert [*here.iterdir()] == []
+    assert clew("export", "--all", "--to", "jsonl", "-o", "-", "--project", "moon", "--root", root).out == ""
+
+
+def test_an_index_is_brought_up_to_date_when_the_last_session_is_gone(
+    clew: Console, root: Path, here: Path
+) -> None:
+    assert clew("export", "--all", "--to", "html", "--root", root).code == 0
+    for path in root.rglob("*.jsonl"):
+        path.unlink()
+    ran = clew("export", "--all", "--to", "html", "--root", root)
+    assert (ran.code, ran.out) == (0, f"{here / 'clew-export' / 'index.html'}\n")
+    assert "2 kept whose sessions are gone" in ran.err
+    assert f"No sessions in {root}." in ran.err
+
+
+def test_the_tables_are_without_secrets_on_request(clew: Console, tmp_path: Path, here: Path) -> None:
+    parquet: Any = importlib.import_module("pyarrow.parquet")  # it has no types
+    sown = sow(tmp_path / "config")
+    given = ["--all", "--to", "parquet", "--root", tmp_path / "config"]
+    ran = clew("export", *given, "--redact", "-o", "clean", "--json")
+    told = json.loads(ran.out)
+    assert (ran.code, len(told["tables"])) == (0, 8), ran.err
+    assert sum(told["redacted"].values()) > 200
+    read = [parquet.read_table(one["path"]).to_pylist() for one in told["tables"]]
+    assert left_of(json.dumps(read).encode(), sown) == []
+    with_them = clew("export", *given, "-o", "plain", "--json")
+    assert (json.loads(with_them.out)["redacted"], json.loads(with_them.out)["left"]) == (None, None)
+    said = clew("export", *given, "--pattern", "lighthouse", "-o", "own")
+    assert "secrets taken out\n" in said.err
+    names = parquet.read_table(here / "own" / "sessions.parquet").column("project").to_pylist()
+    assert "lighthouse" not in names[0]

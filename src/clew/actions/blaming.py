@@ -6,7 +6,6 @@ belongs to the version it first came in with; what came in between two versions,
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from clew.actions.file_changes import follow_opened
 from clew.actions.passes import sweep
 from clew.actions.reading import OnDemand, Opened, is_being_written
+from clew.catalog.naming import NOTHING, naming
+from clew.catalog.needles import for_literal
 from clew.errors import ClewError, UsageError
 from clew.format.times import iso
 from clew.session.file_contents import Content
@@ -32,13 +33,17 @@ from clew.store.reader import open_session
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from clew.actions.file_changes import Followed
     from clew.session.file_versions import Version
     from clew.store.files import SessionFile, Store
 
 _STEP: Final = 4 << 20
+_ESCAPED: Final = frozenset("\"\\<>&'+`")
+"""What some writers of JSON escape, of what the name of a file may hold."""
+
 _PAYS: Final = 1_000_000_000
 """Bytes from which a second process pays: the search runs at several gigabytes a second."""
 
@@ -91,6 +96,8 @@ class Blame:
     """The sessions that changed it."""
 
     skipped: tuple[Skipped, ...]
+    last: Author | None = None
+    """What changed it last, as far as sessions tell."""
 
     def as_dict(self) -> dict[str, object]:
         """Return it in the shape of `clew blame --json`."""
@@ -102,13 +109,17 @@ def blame(
     path: str,
     *,
     known_as: str | None = None,
+    among: Collection[str] | None = None,
     jobs: int | None = None,
+    use_index: bool = True,
     start: Callable[[int], Callable[[], None]] | None = None,
 ) -> Blame:
     """Tell who wrote each line of a file on disk.
 
     `known_as` is the path that the sessions knew it by, where it was moved or copied since: whole, or from
-    the folder of a session on.
+    the folder of a session on. `among` are the ids of the sessions in question, where somebody knows. Else,
+    with an index, only sessions that it does not know as they are now are searched for the name of the file;
+    `start` is told how many.
     """
     here = Path(path).absolute()
     if not here.exists():
@@ -116,7 +127,38 @@ def blame(
     held = Content.of(workspace.read(str(here)))
     names = {os.path.normpath(here), str(here.resolve())} if known_as is None else {known_as}
     last = here.name if known_as is None else _last(known_as)
-    speaking, skipped = _speaking(store, last, jobs, start)
+    if among is not None:
+        speaking, skipped = _among(store, among)
+    else:
+        speaking, skipped = _speaking(store, last, jobs, start, use_index=use_index)
+    return _blamed(str(here), held, _Names(frozenset(names), known_as), speaking, skipped)
+
+
+def blame_told(store: Store, path: str, *, among: Collection[str]) -> Blame:
+    """Tell who wrote each line of a file as sessions last tell it, by the path they knew; nothing is opened.
+
+    `among` are the ids of the sessions in question.
+    """
+    # However it is spelled: a list may have it as the session wrote it.
+    return _blamed(path, None, _Names(frozenset(), path), *_among(store, among))
+
+
+class _Names(NamedTuple):
+    """What a file may be called."""
+
+    names: frozenset[str]
+    known_as: str | None = None
+
+
+def _blamed(
+    shown: str,
+    held: Content | None,
+    called: _Names,
+    speaking: Sequence[tuple[SessionFile, tuple[SessionFile, ...]]],
+    skipped: list[Skipped],
+) -> Blame:
+    """Follow a file through sessions to what it holds, or without that to the last that they tell."""
+    names, known_as = called
     exact: list[Iterator[_Told]] = []
     moved: list[Iterator[_Told]] = []
     for place, (file, beside) in enumerate(speaking):
@@ -132,15 +174,16 @@ def blame(
                 moved.append(_told(followed, name, place, skipped))
     lines = Lines()
     sessions: dict[str, None] = {}
+    last: Author | None = None
     for one in _in_order(exact or moved):
         sessions[one.author.session] = None
+        last = one.author if one.version.content is not None else last
         lines.follow(one.version, one.author)
-    authors = lines.now(held)
     rows = [
         BlamedLine(n, text, author)
-        for n, (text, author) in enumerate(zip(_rows(held.shown), authors, strict=True), 1)
+        for n, (text, author) in enumerate(lines.last() if held is None else lines.now(held), 1)
     ]
-    return Blame(str(here), tuple(rows), tuple(sessions), tuple(skipped))
+    return Blame(shown, tuple(rows), tuple(sessions), tuple(skipped), last)
 
 
 class Lines:
@@ -160,10 +203,14 @@ class Lines:
             self._become(Content(""), None)
         self._become(version.content, author)
 
-    def now(self, held: Content) -> list[Author | None]:
-        """Return the authors of the lines that the file holds now."""
+    def now(self, held: Content) -> list[tuple[str, Author | None]]:
+        """Return the lines that the file holds now, with their authors."""
         self._become(held, None)
-        return self._authors
+        return self.last()
+
+    def last(self) -> list[tuple[str, Author | None]]:
+        """Return the lines that the last version held, with their authors."""
+        return list(zip(self._rows, self._authors, strict=True))
 
     def _become(self, content: Content, author: Author | None) -> None:
         rows = _rows(content.shown)
@@ -245,7 +292,7 @@ def _is_known(followed: Followed, path: str, known_as: str) -> bool:
     return wanted in {os.path.normpath(path), os.path.normpath(relative(path, followed.cwd))}
 
 
-def _is_moved(followed: Followed, path: str, names: set[str]) -> bool:
+def _is_moved(followed: Followed, path: str, names: AbstractSet[str]) -> bool:
     """Say whether a file may be the same one though its project went elsewhere: folder and name are alike."""
     inside = relative(path, followed.cwd)
     if inside == path or followed.cwd is None:
@@ -258,16 +305,30 @@ def _is_moved(followed: Followed, path: str, names: set[str]) -> bool:
 # Which sessions -------------------------------------------------------------------------------------------
 
 
+def _among(
+    store: Store, ids: Collection[str]
+) -> tuple[list[tuple[SessionFile, tuple[SessionFile, ...]]], list[Skipped]]:
+    """Return some sessions with their sub-agents, by their ids."""
+    listing = store.listing()
+    agents = group_agents(listing)
+    return [(file, agents.of(file)) for file in listing.sessions if file.id in ids], []
+
+
 def _speaking(
-    store: Store, name: str, jobs: int | None, start: Callable[[int], Callable[[], None]] | None
+    store: Store,
+    name: str,
+    jobs: int | None,
+    start: Callable[[int], Callable[[], None]] | None,
+    *,
+    use_index: bool,
 ) -> tuple[list[tuple[SessionFile, tuple[SessionFile, ...]]], list[Skipped]]:
     """Return the sessions that speak of a file of that name, themselves or by a sub-agent, and those."""
     listing = store.listing()
-    files = [*listing.sessions, *listing.agents]
+    told = naming(store, listing, name) if use_index else NOTHING
+    files = [file for file in (*listing.sessions, *listing.agents) if file.path not in told.known]
     advance = None if start is None else start(len(files))
-    needle = json.dumps(name, ensure_ascii=False)[1:].encode("utf-8", "surrogateescape")
-    hits = sweep(partial(_speaks_of, needle=needle), files, jobs=jobs, pays=_PAYS, advance=advance)
-    there = {file.path for file, hit in zip(files, hits, strict=True) if hit}
+    hits = sweep(partial(_speaks_of, needles=_needles(name)), files, jobs=jobs, pays=_PAYS, advance=advance)
+    there = {*told.naming, *(file.path for file, hit in zip(files, hits, strict=True) if hit)}
     agents = group_agents(listing)
     speaking = [
         (file, beside)
@@ -278,12 +339,21 @@ def _speaking(
     return speaking, [*listing.skipped]
 
 
-def _speaks_of(file: SessionFile, *, needle: bytes) -> bool:
+def _needles(name: str) -> tuple[bytes, ...]:
+    """Return what a file holds one of if it names a path that ends in a name; nothing for all files."""
+    if name.isascii() and name.isprintable() and not set(name) & _ESCAPED:
+        return (f'{name}"'.encode(),)
+    found = for_literal(name)
+    return () if found is None else found.spellings
+
+
+def _speaks_of(file: SessionFile, *, needles: tuple[bytes, ...]) -> bool:
     try:
         with FileSource(file.path) as source:
-            at = 0
+            at, more = 0, max(map(len, needles), default=1) - 1
             while at < source.size:
-                if needle in source.read(at, _STEP + len(needle) - 1):
+                piece = source.read(at, _STEP + more)
+                if not needles or any(needle in piece for needle in needles):
                     return True
                 at += _STEP
     except ClewError:

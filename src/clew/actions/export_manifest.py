@@ -40,6 +40,8 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     redacted: int = 0
     is_redacted: bool = False
     is_damaged: bool = False
+    left: int = 0
+    """How many secrets stay in it, as they hold the session together."""
 
     def as_dict(self) -> dict[str, object]:
         """Return it for programs."""
@@ -52,6 +54,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             "ended": None if head is None else iso(head.ended),
             "bytes": self.size,
             "redacted": self.redacted if self.is_redacted else None,
+            "left": self.left if self.is_redacted else None,
         }
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 from functools import cache
-from importlib import resources
-from typing import TYPE_CHECKING
+from pkgutil import get_data
+from typing import TYPE_CHECKING, Final
 
 from clew.actions.export_stories import Chosen, Cleaning, story_of
+from clew.actions.exporting_together import write_together
 from clew.actions.opening import agent_files, find_file
+from clew.actions.passes import cores
 from clew.actions.reading import Opened, is_being_written
+from clew.actions.second_process import can_fork
 from clew.errors import UsageError
 from clew.export.file_names import file_name
 from clew.export.options import Options
 from clew.store.outputs import is_folder, write_output
-from clew.store.reader import open_session
+from clew.store.reader import read_session
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from clew.export.story import Story
     from clew.store.files import Listing, SessionFile, Store
     from clew.store.outputs import Written
+
+_PAYS: Final = 8_000_000
+"""Bytes of a session from which a second process is quicker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,8 @@ class Exported:
     written: Written
     redacted: Mapping[str, int]
     is_damaged: bool = False
+    left: int = 0
+    """How many secrets stay, as they hold the session together."""
 
 
 def check(wish: Wish) -> None:
@@ -67,25 +75,48 @@ def check(wish: Wish) -> None:
         )
 
 
-def open_file(store: Store, file: SessionFile, *, listing: Listing | None = None) -> Opened:
-    """Open a session file with those of its sub-agents."""
-    session = open_session(file.path)
-    source = session.source
-    is_cut = isinstance(source, FileSource) and source.was_cut
-    beside = agent_files(store, file, listing=listing)
-    return Opened(file, session, beside, is_cut, is_being_written(file, session.fragments))
+def open_file(
+    store: Store, file: SessionFile, *, listing: Listing | None = None, source: FileSource | None = None
+) -> Opened:
+    """Open a session file with those of its sub-agents; `source` is the file, if it is open."""
+    return open_with(file, agent_files(store, file, listing=listing), source=source)
 
 
-def story(opened: Opened, wish: Wish, *, advance: Callable[[int], None] | None = None) -> Story:
+def open_with(
+    file: SessionFile, agents: tuple[SessionFile, ...], *, source: FileSource | None = None
+) -> Opened:
+    """Open a session file with those of its sub-agents, which are known."""
+    source = FileSource(file.path) if source is None else source
+    session = read_session(source)
+    return Opened(file, session, agents, source.was_cut, is_being_written(file, session.fragments))
+
+
+def story(
+    opened: Opened, wish: Wish, *, advance: Callable[[int], None] | None = None, jobs: int = 1
+) -> Story:
     """Return an opened session as the exporter is given it."""
     chosen = replace(wish.chosen, is_one_way=wish.exporter.is_one_way, with_agents=wish.options.with_agents)
     cleaning = None if wish.key is None else Cleaning(wish.key, wish.own, advance)
-    return story_of(opened, chosen, cleaning=cleaning, assets=_assets(wish.exporter.assets))
+    return story_of(opened, chosen, cleaning=cleaning, assets=_assets(wish.exporter.assets), jobs=jobs)
 
 
-def pieces(told: Story, wish: Wish) -> Iterator[bytes]:
-    """Give the export."""
-    return wish.exporter.write(told, wish.options)
+def pieces(told: Story, wish: Wish, *, jobs: int = 1) -> Iterator[bytes]:
+    """Give the export; the same bytes however many `jobs` there are."""
+    in_parts = wish.exporter.in_parts
+    if jobs == 1 or in_parts is None or told.part is None or len(told.cuts) < 2 or not can_fork():
+        return wish.exporter.write(told, wish.options)
+    return write_together(told, wish.options, in_parts)
+
+
+def processes(opened: Opened, jobs: int | None) -> int:
+    """Say how many processes are to write a session: `jobs`, or as many as pay; never more than two."""
+    if jobs is None:
+        jobs = cores() if _size(opened) >= _PAYS else 1
+    return max(1, min(jobs, 2))
+
+
+def _size(opened: Opened) -> int:
+    return opened.session.source.size + sum(file.size for file in opened.agent_files)
 
 
 def export_session(
@@ -95,21 +126,24 @@ def export_session(
     *,
     target: str | None = None,
     force: bool = False,
+    jobs: int | None = 1,
     progress: Callable[[int], Callable[[int], None]] | None = None,
 ) -> Exported:
     """Write a session into a file: `target`, or one with a name of its own in the folder that it names.
 
-    Without a target it is the current folder. `progress` is told how many bytes are looked through for
-    secrets, and gives what is told of those that are done.
+    Without a target it is the current folder. `jobs` says how many processes write it, None as many as pay.
+    `progress` is told how many bytes are looked through for secrets, and gives what is told of those that are
+    done.
     """
     check(wish)
     opened = open_named(store, name)
-    told = story(opened, wish, advance=_advance(opened, wish, progress))
+    many = processes(opened, jobs)
+    told = story(opened, wish, advance=_advance(opened, wish, progress), jobs=many)
     where = "." if target is None else target
     if is_folder(where):
         where = os.path.join(where, file_name(told.head, wish.exporter.suffix))  # noqa: PTH118
-    written = write_output(where, pieces(told, wish), replace=force)
-    return Exported(told.head.session, written, told.redacted, opened.is_damaged)
+    written = write_output(where, pieces(told, wish, jobs=many), replace=force)
+    return Exported(told.head.session, written, told.redacted, opened.is_damaged, told.left)
 
 
 def export_pieces(
@@ -117,12 +151,15 @@ def export_pieces(
     name: str,
     wish: Wish,
     *,
+    jobs: int | None = 1,
     progress: Callable[[int], Callable[[int], None]] | None = None,
-) -> tuple[Iterator[bytes], Opened]:
-    """Return a session as pieces, and the session that was opened."""
+) -> tuple[Iterator[bytes], Opened, int]:
+    """Return a session as pieces, the session that was opened, and how many secrets stay in it."""
     check(wish)
     opened = open_named(store, name)
-    return pieces(story(opened, wish, advance=_advance(opened, wish, progress)), wish), opened
+    many = processes(opened, jobs)
+    told = story(opened, wish, advance=_advance(opened, wish, progress), jobs=many)
+    return pieces(told, wish, jobs=many), opened, told.left
 
 
 def open_named(store: Store, name: str) -> Opened:
@@ -137,10 +174,10 @@ def _advance(
     if progress is None or wish.key is None:
         return None
     # Once to find the secrets; that they are taken out is quick where there are none.
-    return progress(opened.session.source.size + sum(file.size for file in opened.agent_files))
+    return progress(_size(opened))
 
 
 @cache
 def _assets(names: tuple[str, ...]) -> Mapping[str, bytes]:
-    package = resources.files("clew")
-    return {name: package.joinpath(name).read_bytes() for name in names}
+    # Not `importlib.resources`: that takes longer to import than these take to read.
+    return {name: get_data("clew", name) or b"" for name in names}

@@ -13,10 +13,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import clew
-from clew.actions.export_manifest import Entry, Manifest, source_name
+from clew.actions.export_manifest import NAME, Entry, Manifest, source_name
 from clew.actions.exporting import check
-from clew.actions.exporting_team import Missed, Order, make_all, processes
-from clew.actions.opening import agent_files
+from clew.actions.exporting_team import Missed, Order, Source, make_all, processes
+from clew.actions.opening import AgentFiles
 from clew.errors import ClewError, RefusedError
 from clew.export.file_names import file_name
 from clew.export.listed import Listed
@@ -104,10 +104,13 @@ def export_folder(
     `jobs` says how many processes make them, None as many as pay; the folder is the same.
     """
     check(wish)
+    if not files and not is_there(os.path.join(folder, NAME)):  # noqa: PTH118
+        return Folder(os.path.abspath(folder))  # noqa: PTH100  # nothing came of it, so nothing is written
     where = make_output_folder(folder)
     manifest = Manifest.read(where)
     result = Folder(where)
-    work = _Work(store, wish, manifest, listing, force, result)
+    agents = AgentFiles(store, listing)
+    work = _Work(wish, manifest, agents, force, result)
     tell = advance or (lambda: None)
     try:
         wanted: list[_Wanted] = []
@@ -119,9 +122,10 @@ def export_folder(
                 tell()
             else:
                 wanted.append(found)
-        order = Order(store, listing, wish, where, os.getpid())
-        todo = [one.file for one in wanted]
-        with closing(make_all(order, todo, jobs=processes(todo, wish, jobs))) as made:
+        order = Order(wish, where, os.getpid())
+        todo = [Source(one.file, agents.of(one.file)) for one in wanted]
+        many = processes([one.file for one in wanted], wish, jobs)
+        with closing(make_all(order, todo, jobs=many)) as made:
             for one, done in zip(wanted, made, strict=True):
                 with work.alone(one.file):
                     work.keep(one, done)
@@ -148,18 +152,11 @@ class _Work:
     """Knows what is in the folder, and puts there what was made."""
 
     def __init__(
-        self,
-        store: Store,
-        wish: Wish,
-        manifest: Manifest,
-        listing: Listing,
-        force: bool,
-        result: Folder,
+        self, wish: Wish, manifest: Manifest, agents: AgentFiles, force: bool, result: Folder
     ) -> None:
-        self._store = store
         self._wish = wish
         self._manifest = manifest
-        self._listing = listing
+        self._agents = agents
         self._force = force
         self._result = result
 
@@ -206,7 +203,8 @@ class _Work:
         except BaseException:
             give_up(made.temporary)
             raise
-        take_over(made.temporary, self._path(name), replace=may_replace)
+        # The names are on the disk when the manifest is, which is written when all are there.
+        take_over(made.temporary, self._path(name), replace=may_replace, settles=False)
         entry = Entry(
             name,
             source_name(file.path),
@@ -218,6 +216,7 @@ class _Work:
             redacted=made.redacted,
             is_redacted=self._wish.key is not None,
             is_damaged=made.is_damaged,
+            left=made.left,
         )
         self._manifest.put(entry)
         self._result.written.append(entry)
@@ -250,9 +249,8 @@ class _Work:
     def _stamp(self, file: SessionFile) -> str:
         """Return what an export depends on, in short: if that is as it was, so is the export."""
         wish = self._wish
-        agents = agent_files(self._store, file, listing=self._listing)
         parts: list[object] = [clew.__version__, wish.exporter.name, wish.options, wish.chosen]
-        for one in (file, *agents):
+        for one in (file, *self._agents.of(file)):
             parts.append((one.path, one.size, one.mtime_ns, one.inode))
             if wish.key is not None:
                 # What is found beside a session is taken out of it, too.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,14 +13,15 @@ from clew.store.outputs import make_output_folder, write_output
 from clew.tables.schema import TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from clew.actions.sql import Row
     from clew.catalog.catalog import Progress
     from clew.store.files import Skipped, Store
     from clew.tables.schema import Column, Table
 
-_BATCH: Final = 20_000
+BATCH: Final = 20_000
+"""Rows that are held before they are written."""
 
 
 class ExportedTable(NamedTuple):
@@ -37,6 +39,11 @@ class ExportedTables(NamedTuple):
     tables: tuple[ExportedTable, ...]
     notes: tuple[str, ...]
     skipped: tuple[Skipped, ...]
+    redacted: Mapping[str, int] | None = None
+    """How many secrets were taken out, by their sort; None where they were left in."""
+
+    left: int = 0
+    """How many stay, as they hold a session together."""
 
 
 def export_tables(
@@ -50,22 +57,46 @@ def export_tables(
     tell: Callable[[Progress], object] | None = None,
 ) -> ExportedTables:
     """Write all tables into a folder, of all sessions or of those with some ids."""
-    arrow, parquet = library()
+    library()
     where = make_output_folder(folder)
-    chosen = "" if sessions is None else f" WHERE session_id IN ({', '.join(map(_quoted, sessions))})"
+    asking = Asking(store, sessions, Wish(no_index=no_index, jobs=jobs), tell)
     written: list[ExportedTable] = []
-    notes: dict[str, None] = {}
-    skipped: dict[str, Skipped] = {}
     for table in TABLES.values():
-        query = f"SELECT {', '.join(map(_name, table.names))} FROM {table.name}{chosen}"  # noqa: S608
-        with ask(store, query, Wish(no_index=no_index, jobs=jobs), tell=tell) as answer:
-            notes |= dict.fromkeys(answer.notes)
-            skipped |= {one.path: one for one in answer.skipped}
-            rows = _Counted(answer.rows())
-            path = os.path.join(where, f"{table.name}.parquet")  # noqa: PTH118
-            found = write_output(path, _pieces(arrow, parquet, table, rows), replace=force)
-        written.append(ExportedTable(table.name, found.path, rows.count, found.size))
-    return ExportedTables(tuple(written), tuple(notes), tuple(skipped.values()))
+        with asking.rows(table.name, table.names) as rows:
+            counted = _Counted(rows)
+            found = write_output(path_of(where, table), _pieces(table, counted), replace=force)
+        written.append(ExportedTable(table.name, found.path, counted.count, found.size))
+    return ExportedTables(tuple(written), tuple(asking.notes), tuple(asking.skipped.values()))
+
+
+class Asking:
+    """Asks for the rows of tables, and keeps what is told beside them."""
+
+    def __init__(
+        self,
+        store: Store,
+        sessions: Iterable[str] | None,
+        wish: Wish,
+        tell: Callable[[Progress], object] | None,
+    ) -> None:
+        self._store = store
+        self._chosen = (
+            "" if sessions is None else f" WHERE session_id IN ({', '.join(map(_quoted, sessions))})"
+        )
+        self._wish = wish
+        self._tell = tell
+        self.notes: dict[str, None] = {}
+        self.skipped: dict[str, Skipped] = {}
+
+    @contextmanager
+    def rows(self, table: str, columns: Sequence[str], *, distinct: bool = False) -> Generator[Iterator[Row]]:
+        """Give some columns of the chosen rows of a table."""
+        which = "SELECT DISTINCT" if distinct else "SELECT"
+        query = f"{which} {', '.join(map(_name, columns))} FROM {table}{self._chosen}"
+        with ask(self._store, query, self._wish, tell=self._tell) as answer:
+            self.notes |= dict.fromkeys(answer.notes)
+            self.skipped |= {one.path: one for one in answer.skipped}
+            yield answer.rows()
 
 
 def _quoted(text: str) -> str:
@@ -85,7 +116,7 @@ class _Counted:
 
     def batches(self) -> Iterator[list[Row]]:
         """Give them in batches."""
-        while batch := list(islice(self._rows, _BATCH)):
+        while batch := list(islice(self._rows, BATCH)):
             self.count += len(batch)
             yield batch
 
@@ -115,18 +146,41 @@ class _Sink:
         yield from held
 
 
-def _pieces(arrow: Any, parquet: Any, table: Table, rows: _Counted) -> Iterator[bytes]:
-    schema = arrow.schema([(column.name, _type(arrow, column)) for column in table.columns])
+def _pieces(table: Table, rows: _Counted) -> Iterator[bytes]:
     sink = _Sink()
-    with parquet.ParquetWriter(arrow.PythonFile(sink, mode="w"), schema, compression="zstd") as writer:
+    with table_writer(sink, table) as writer:
         for batch in rows.batches():
-            columns = [
-                arrow.array([_cell(row[at], column) for row in batch], _type(arrow, column))
-                for at, column in enumerate(table.columns)
-            ]
-            writer.write_table(arrow.table(columns, schema=schema))
+            writer.write_table(arrow_table(table, batch))
             yield from sink.taken()
     yield from sink.taken()
+
+
+# Parquet ------------------------------------------------------------------------------------------------
+
+
+def path_of(folder: str, table: Table) -> str:
+    """Return where in a folder a table goes."""
+    return os.path.join(folder, f"{table.name}.parquet")  # noqa: PTH118
+
+
+def table_writer(out: object, table: Table) -> Any:
+    """Return what writes a table to a file that is open; it is closed in the end."""
+    arrow, parquet = library()
+    return parquet.ParquetWriter(arrow.PythonFile(out, mode="w"), _schema(arrow, table), compression="zstd")
+
+
+def arrow_table(table: Table, rows: Sequence[Sequence[object]]) -> Any:
+    """Return some rows of a table as the writer takes them."""
+    arrow, _ = library()
+    columns = [
+        arrow.array([_cell(row[at], column) for row in rows], _type(arrow, column))
+        for at, column in enumerate(table.columns)
+    ]
+    return arrow.table(columns, schema=_schema(arrow, table))
+
+
+def _schema(arrow: Any, table: Table) -> Any:
+    return arrow.schema([(column.name, _type(arrow, column)) for column in table.columns])
 
 
 def _type(arrow: Any, column: Column) -> Any:

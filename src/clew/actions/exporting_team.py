@@ -10,20 +10,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections import deque
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from clew.actions.exporting import Wish, open_file, pieces, story
+from clew.actions.exporting import Wish, open_with, pieces, story
 from clew.actions.own_patterns import compiled, watched
 from clew.actions.passes import workers
+from clew.actions.second_process import end_with
 from clew.errors import ClewError
 from clew.export.registry import find
-from clew.store.outputs import give_up, write_output
+from clew.store.outputs import give_up, write_aside
 from clew.store.source import reason
 from clew.store.writer import NotWrittenError
 
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from clew.actions.export_stories import Chosen
     from clew.edit.secret_forms import Spans
     from clew.export.options import Options
-    from clew.store.files import Listing, SessionFile, Store
+    from clew.store.files import SessionFile
     from clew.view.parts import Head
 
 _PAYS: Final = 4_000_000
@@ -44,15 +43,14 @@ _PAYS: Final = 4_000_000
 _MOST: Final = 8
 """Processes that are started without being asked for: each may hold as much as a large session takes."""
 
-_AHEAD: Final = 3
+_AHEAD: Final = 16
 """Sessions for each process that may be made before it is their turn."""
+
+_SHARES: Final = 16
+"""How many sessions a process makes at the least, if none is larger than it should be."""
 
 _EVERY: Final = 64
 """Lines or pieces after which a process asks whether it is to stop."""
-
-
-_WATCH: Final = 1.0
-"""Seconds after which a process looks again whether the one that started it is there."""
 
 
 class Made(NamedTuple):
@@ -64,6 +62,7 @@ class Made(NamedTuple):
     digest: str
     redacted: int
     is_damaged: bool
+    left: int = 0
 
 
 class Missed(NamedTuple):
@@ -74,28 +73,36 @@ class Missed(NamedTuple):
     """The file, where that could not be written: then so it would be for all."""
 
 
+class Source(NamedTuple):
+    """A session that is to be made into a file."""
+
+    file: SessionFile
+    agents: tuple[SessionFile, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many bytes are read for it."""
+        return self.file.size + sum(agent.size for agent in self.agents)
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is made of which sessions, and where."""
+    """What is made of sessions, and where."""
 
-    store: Store
-    listing: Listing
     wish: Wish
     folder: str
     process: int
     """The process that asks for it."""
 
-    def make(
-        self, number: int, file: SessionFile, *, go_on: Callable[[], None] | None = None
-    ) -> Made | Missed:
+    def make(self, number: int, source: Source, *, go_on: Callable[[], None] | None = None) -> Made | Missed:
         """Write a session; one that cannot be costs only itself. `go_on` may raise to end it."""
         temporary = os.path.join(self.folder, f".export.{self.process}-{number}.clew")  # noqa: PTH118
         wish = self.wish
         ask = go_on or (lambda: None)
         try:
-            opened = open_file(self.store, file, listing=self.listing)
+            opened = open_with(source.file, source.agents)
             told = story(opened, wish, advance=None if go_on is None else lambda _size: ask())
-            written = write_output(temporary, _asking(pieces(told, wish), ask), replace=True)
+            written = write_aside(temporary, _asking(pieces(told, wish), ask))
         except NotWrittenError as error:
             return Missed(error.cause, error.path)
         except ClewError as error:
@@ -105,7 +112,9 @@ class Order:
         except Exception as error:  # one session must never stop the others
             return Missed(f"{type(error).__name__}: {error}")
         redacted = sum(told.redacted.values())
-        return Made(temporary, told.head, written.size, written.digest, redacted, opened.is_damaged)
+        return Made(
+            temporary, told.head, written.size, written.digest, redacted, opened.is_damaged, told.left
+        )
 
 
 def _asking(found: Iterable[bytes], ask: Callable[[], None]) -> Iterator[bytes]:
@@ -119,25 +128,25 @@ def processes(files: Sequence[SessionFile], wish: Wish, jobs: int | None) -> int
     if (wish.own is not None and not wish.patterns) or find(wish.exporter.name) is not wish.exporter:
         return 1  # another process could not make the same of it
     many = workers(files, jobs, _PAYS)
-    return many if jobs is not None else min(many, _MOST)
+    return many if jobs is not None else min(many, len(files), _MOST)
 
 
-def make_all(order: Order, files: Sequence[SessionFile], *, jobs: int = 1) -> Generator[Made | Missed]:
+def make_all(order: Order, sources: Sequence[Source], *, jobs: int = 1) -> Generator[Made | Missed]:
     """Write sessions, and give what became of each in their order. To be closed by whoever does not go on."""
     done = 0
     if jobs > 1:
-        with closing(_together(order, files, jobs)) as found:
+        with closing(_together(order, sources, jobs)) as found:
             for one in found:
                 done += 1
                 yield one
-    for number in range(done, len(files)):
-        yield order.make(number, files[number])
+    for number in range(done, len(sources)):
+        yield order.make(number, sources[number])
 
 
 # Several processes --------------------------------------------------------------------------------------
 
 
-def _together(order: Order, files: Sequence[SessionFile], jobs: int) -> Generator[Made | Missed]:
+def _together(order: Order, sources: Sequence[Source], jobs: int) -> Generator[Made | Missed]:
     """Give what became of the sessions, as far as the processes live."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
@@ -148,26 +157,33 @@ def _together(order: Order, files: Sequence[SessionFile], jobs: int) -> Generato
     is_direct = os.name == "posix" and context.get_start_method() != "forkserver"
     setting = (_Setting.of(order), stop, os.getpid() if is_direct else None)
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin, initargs=setting)
-    waiting: deque[Future[Made | Missed]] = deque()
-    left = iter(enumerate(files))
+    waiting: dict[int, Future[Made | Missed]] = {}
+    large = _large(sources, jobs)
+    left = deque([*large, *(number for number in range(len(sources)) if number not in large)])
     try:
-        while True:
+        for wanted in range(len(sources)):
             with suppress(BrokenProcessPool):
-                for number, file in islice(left, jobs * _AHEAD - len(waiting)):
-                    waiting.append(pool.submit(_make, number, file))
-            if not waiting:
-                return
+                while left and (left[0] in large or left[0] < wanted + jobs * _AHEAD):
+                    waiting[left[0]] = pool.submit(_make, left[0], sources[left[0]])
+                    left.popleft()
             try:
-                found = waiting[0].result()
-            except (BrokenProcessPool, CancelledError):
+                found = waiting[wanted].result()
+            except (BrokenProcessPool, CancelledError, KeyError):
                 return
-            waiting.popleft()
+            del waiting[wanted]
             yield found
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
-        for one in waiting:
+        for one in waiting.values():
             _let_go(one)
+
+
+def _large(sources: Sequence[Source], jobs: int) -> dict[int, None]:
+    """Return the few that are begun with: a long one at the end would keep the others waiting."""
+    share = sum(source.size for source in sources) / (jobs * _SHARES)
+    found = [number for number, source in enumerate(sources) if source.size > share]
+    return dict.fromkeys(sorted(found, key=lambda number: -sources[number].size))
 
 
 def _let_go(one: Future[Made | Missed]) -> None:
@@ -181,8 +197,6 @@ def _let_go(one: Future[Made | Missed]) -> None:
 class _Setting(NamedTuple):
     """An order as another process is told it: the exporter by its name, patterns as they were typed."""
 
-    store: Store
-    listing: Listing
     folder: str
     process: int
     format: str
@@ -195,13 +209,13 @@ class _Setting(NamedTuple):
     def of(cls, order: Order) -> _Setting:
         wish = order.wish
         return cls(
-            order.store, order.listing, order.folder, order.process,
+            order.folder, order.process,
             wish.exporter.name, wish.options, wish.chosen, wish.key, wish.patterns,
         )  # fmt: skip
 
     def order(self, own: Spans | None) -> Order:
         wish = Wish(find(self.format), self.options, self.chosen, self.key, own, self.patterns)
-        return Order(self.store, self.listing, wish, self.folder, self.process)
+        return Order(wish, self.folder, self.process)
 
 
 class _Stopped(BaseException):
@@ -233,23 +247,16 @@ def _begin(setting: _Setting, stop: Event, parent: int | None) -> None:
     """Make this process ready."""
     # Ctrl-C reaches every process of a terminal; whether to stop is said by the one that started this.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    threading.Thread(target=end_with, args=(parent,), daemon=True).start()
     matching = ExitStack()
     own = matching.enter_context(watched(compiled(setting.patterns)))
     _here.append(_Worker(setting.order(own), stop, matching))
 
 
-def _end_with(parent: int | None) -> None:
-    """End this process when the one that started it is gone: nobody would tell it to."""
-    while parent is None or os.getppid() == parent:
-        time.sleep(_WATCH)
-    os._exit(1)
-
-
-def _make(number: int, file: SessionFile) -> Made | Missed:
+def _make(number: int, source: Source) -> Made | Missed:
     """Make a session in a process of its own."""
     worker = _here[0]
     try:
-        return worker.order.make(number, file, go_on=worker.go_on)
+        return worker.order.make(number, source, go_on=worker.go_on)
     except _Stopped:
         return Missed("it was no longer wanted")

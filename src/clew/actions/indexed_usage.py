@@ -55,10 +55,17 @@ _BESIDE: Final[dict[str, Beside]] = {
 
 
 def account_of(
-    rollups: Rollups, by: By, *, zone: tzinfo | None, since: int | None, until: int | None, places: Places
+    rollups: Rollups,
+    by: By,
+    *,
+    zone: tzinfo | None,
+    since: int | None,
+    until: int | None,
+    places: Places,
+    with_models: bool = False,
 ) -> Account:
     """Group what a store used, and add it up."""
-    return _Adding(rollups, by, zone, since, until, places).account()
+    return _Adding(rollups, by, zone, since, until, places).account(with_models=with_models)
 
 
 class Places:
@@ -141,12 +148,12 @@ class _Adding:
         self._first = None if since is None else -(-since // QUARTER_MS)
         self._end = None if until is None else until // QUARTER_MS
 
-    def account(self) -> Account:
+    def account(self, *, with_models: bool) -> Account:
         if self._by == "tool":
             self._add_tools()
         else:
             self._add_sums()
-        return Counting(self._by).account(self._filled())
+        return Counting(self._by, with_models=with_models).account(self._filled())
 
     def _filled(self) -> Iterator[Bin]:
         for one in self._bins.values():

@@ -5,6 +5,7 @@ Every action that takes a session's name begins here.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clew.errors import UnreadableError
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from clew.session.session import Session
     from clew.store.files import Listing, SessionFile
+    from clew.store.heads import Agents
 
 
 def find_file(store: Store, name: str, *, listing: Listing | None = None) -> SessionFile:
@@ -46,10 +48,25 @@ def agent_files(
     store: Store, file: SessionFile, *, listing: Listing | None = None
 ) -> tuple[SessionFile, ...]:
     """Return the files of a session's sub-agents, in the order of their paths; none for a sub-agent's own."""
-    if file.is_agent:
-        return ()
-    found = store.listing() if listing is None else listing
-    if file.root is not None and file.root not in store.roots.found:
-        # The session was named by a path outside the folders looked at: its sub-agents lie beside it.
-        found = Store.at([file.root]).listing()
-    return group_agents(found).of(file)
+    return AgentFiles(store, listing).of(file)
+
+
+class AgentFiles:
+    """The files of the sub-agents of many sessions: those whose place does not tell are looked into once."""
+
+    def __init__(self, store: Store, listing: Listing | None = None) -> None:
+        self._store = store
+        self._listing = listing
+
+    @cached_property
+    def _listed(self) -> Agents:
+        return group_agents(self._store.listing() if self._listing is None else self._listing)
+
+    def of(self, file: SessionFile) -> tuple[SessionFile, ...]:
+        """Return those of one session, in the order of their paths; none for a sub-agent's own."""
+        if file.is_agent:
+            return ()
+        if file.root is not None and file.root not in self._store.roots.found:
+            # The session was named by a path outside the folders looked at: its sub-agents lie beside it.
+            return group_agents(Store.at([file.root]).listing()).of(file)
+        return self._listed.of(file)

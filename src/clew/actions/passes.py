@@ -108,11 +108,12 @@ def workers(files: Sequence[SessionFile], jobs: int | None, pays: int = PAYS) ->
     if len(files) < 2:
         return 1
     if jobs is None:
-        jobs = _cores() if sum(file.size for file in files) >= pays else 1
+        jobs = cores() if sum(file.size for file in files) >= pays else 1
     return max(1, min(jobs, len(files), 61))  # Windows cannot wait for more than 61
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Say how many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows

@@ -21,6 +21,7 @@ from clew.session.chain import chain
 from clew.session.eras import rules
 from clew.session.graph import NONE, Graph
 from clew.session.rounds import Rounds
+from clew.session.said import said
 from clew.session.session import SALVAGED, SIDECHAIN, TOOL_RESULT, Session
 from clew.session.subagents import Agent, Source, agents
 from clew.session.turns import main_rows, turns
@@ -31,11 +32,12 @@ from clew.store.source import FileSource
 from clew.view.placing import damage_by_turn, rows_before
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from clew.format.records import Fragment
     from clew.session.branches import Branch, Leaf
+    from clew.session.calls import Call, Pairs
     from clew.session.turns import Turn
     from clew.store.files import SessionFile
 
@@ -45,6 +47,8 @@ SHORTEST: Final = 4
 """The least of a uuid that names a line or a branch."""
 
 _LARGEST_META: Final = 1 << 20
+_WINDOW: Final = 1 << 16
+"""Bytes that are read at once where lines are asked for one after the other."""
 
 
 @dataclass(slots=True)
@@ -95,43 +99,60 @@ def is_being_written(file: SessionFile, fragments: Sequence[Fragment]) -> bool:
 class OnDemand:
     """The bytes of a file that is opened for each read: there may be more sub-agents than open files."""
 
-    def __init__(self, path: str, size: int) -> None:
+    def __init__(self, path: str, size: int, window: Window | None = None) -> None:
         self._path = path
+        self._window = window or Window()
         self.size = size
 
     def read(self, offset: int, length: int) -> bytes:
         """Return the bytes of a part of it, as much as there was when it was first read."""
-        with FileSource(self._path) as source:
-            return source.read(offset, min(length, max(0, self.size - offset)))
+        return self._window.read(self._path, offset, min(length, max(0, self.size - offset)), self.size)
 
 
-def sub_agents(
-    opened: Opened, *, session_of: Callable[[Session], Session] | None = None
-) -> tuple[Agent, ...]:
+class Window:
+    """The part that was read last, of whichever file: lines are asked for one after the other."""
+
+    def __init__(self) -> None:
+        self._held = ("", 0, b"")
+
+    def read(self, path: str, offset: int, length: int, size: int) -> bytes:
+        """Return a part of a file of which `size` bytes count."""
+        held, start, data = self._held
+        if held != path or offset < start or offset + length > start + len(data):
+            start = offset
+            with FileSource(path) as source:
+                data = source.read(offset, max(length, min(_WINDOW, size - offset)))
+            if len(data) <= _WINDOW:
+                # One value: several threads may read at once.
+                self._held = (path, offset, data)
+        return data[offset - start : offset - start + length]
+
+
+def sub_agents(opened: Opened, *, calls: Sequence[Call] | None = None) -> tuple[Agent, ...]:
     """Return the sub-agents of a session under the calls that started them; unreadable files are left out.
 
-    `session_of` puts another session in the place of each that is read. What the file beside a sub-agent says
-    of it is then left out but for the call: nobody looked it through, and the call says the same.
+    `calls` are those of the session that may have, if they are known.
     """
-    if not opened.agent_files and not any(flags & SIDECHAIN for flags in opened.session.table.flags):
-        return ()
-    return agents(opened.session, agent_sources(opened, session_of=session_of))
+    return agents(opened.session, agent_sources(opened), calls=calls) if has_agents(opened) else ()
 
 
-def agent_sources(opened: Opened, *, session_of: Callable[[Session], Session] | None = None) -> list[Source]:
+def has_agents(opened: Opened) -> bool:
+    """Say whether a session may have sub-agents: to find out which, all its calls are gone through."""
+    return bool(opened.agent_files) or any(flags & SIDECHAIN for flags in opened.session.table.flags)
+
+
+def agent_sources(opened: Opened) -> list[Source]:
     """Return the files of a session's sub-agents, read; those that cannot be are left out."""
     sources: list[Source] = []
+    window = Window()
     for file in opened.agent_files:
         try:
             read = open_session(file.path)
         except ClewError:
             continue
-        session = Session(OnDemand(file.path, read.source.size), read.table, read.fragments, name=read.name)
-        meta = _meta(file)
-        if session_of is not None:
-            session = session_of(session)
-            meta = {name: value for name, value in meta.items() if name == "toolUseId"}
-        sources.append(Source(file.id.removeprefix("agent-"), session, file.path, meta))
+        source = OnDemand(file.path, read.source.size, window)
+        session = Session(source, read.table, read.fragments, name=read.name)
+        sources.append(Source(file.id.removeprefix("agent-"), session, file.path, _meta(file)))
     return sources
 
 
@@ -192,6 +213,9 @@ class Reading:
     turn_of: array[int]
     """For each row the place of its turn, -1 for none."""
 
+    paired: Pairs
+    """The calls of the way that is read."""
+
     @property
     def session(self) -> Session:
         """The session."""
@@ -250,7 +274,8 @@ def read_turns(
         rows = way_to(session, graph, find_branch(session, graph, active, branch).row)
     else:
         rows = main_rows(session)
-    found = turns(session, rows, graph=graph)
+    gathered = said(session, rows)
+    found = turns(session, rows, graph=graph, gathered=gathered)
     on_active = bytearray(len(session))
     for row in graph.upwards(active) if active is not None else ():
         on_active[row] = 1
@@ -265,6 +290,7 @@ def read_turns(
         damage_by_turn(session, found, opened.damage),
         on_active,
         _places(session, found),
+        gathered.pairs,
     )
 
 

@@ -10,7 +10,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from clew.actions.reading import agent_sources
+from clew.actions.reading import agent_sources, has_agents
+from clew.edit.known_secrets import Secrets
 from clew.edit.overlay import Overlay
 from clew.edit.redact import gather, redact
 from clew.edit.secret_cleaner import Cleaner
@@ -23,11 +24,11 @@ from clew.store.sides import side_files
 from clew.store.source import FileSource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from clew.actions.reading import Opened
-    from clew.edit.known_secrets import Secrets
     from clew.edit.secret_forms import Spans
+    from clew.edit.secret_stretches import Looked
     from clew.session.subagents import Agent
 
 _PIECE: Final = 1 << 20
@@ -45,6 +46,12 @@ class Redacted:
     left: int = 0
     """How many stay, as they are keys or ids that hold the session together."""
 
+    text: Callable[[str], str] = str
+    """Takes them out of a text that is told of the session, such as its path."""
+
+    is_same: bool = False
+    """Whether there was none at all, and all is as it was opened."""
+
 
 def redacted(
     opened: Opened,
@@ -53,28 +60,38 @@ def redacted(
     own: Spans | None = None,
     with_agents: bool = True,
     advance: Callable[[int], None] | None = None,
+    sources: Sequence[Source] | None = None,
+    looked: Sequence[Looked] | None = None,
 ) -> Redacted:
     """Take the secrets out of a session that was opened; `key` makes the placeholders.
 
-    `own` finds a person's own secrets; `advance` is told of each line how many bytes it has, twice.
+    `own` finds a person's own secrets; `advance` is told of each line how many bytes it has, twice. `sources`
+    are the files of its sub-agents, if they are read, and `looked` what is seen in the session and in those.
     """
     # Without `with_agents` they are not shown, but what they tell of the session's secrets is known.
-    sources = agent_sources(opened)
-    secrets = _gathered(opened, sources, own, advance)
+    sources = agent_sources(opened) if sources is None else sources
+    secrets = _gathered(opened, sources, own, advance, looked)
     clean = _Cleaning(secrets, key, own, advance)
     session = clean.session(opened.session)
     found: tuple[Agent, ...] = ()
-    if with_agents:
+    if with_agents and has_agents(opened):
         found = agents(session, [clean.source(source) for source in sources])
-    return Redacted(replace(opened, session=session), found, clean.tally, clean.left)
+    return Redacted(
+        replace(opened, session=session), found, clean.tally, clean.left, clean.text, not secrets.seen
+    )
 
 
 def _gathered(
-    opened: Opened, sources: list[Source], own: Spans | None, advance: Callable[[int], None] | None
+    opened: Opened,
+    sources: Sequence[Source],
+    own: Spans | None,
+    advance: Callable[[int], None] | None,
+    looked: Sequence[Looked] | None,
 ) -> Secrets:
-    secrets = gather(opened.session, own=own, advance=advance)
-    for source in sources:
-        secrets |= gather(source.session, own=own, advance=advance)
+    sessions = (opened.session, *(source.session for source in sources))
+    secrets = Secrets()
+    for at, session in enumerate(sessions):
+        secrets |= gather(session, own=own, advance=advance, looked=None if looked is None else looked[at])
     paths = {side.path for file in (opened.file, *opened.agent_files) for side in side_files(file).files}
     for path in sorted(paths):
         try:
@@ -113,6 +130,11 @@ class _Cleaning:
         if not changes:
             return session
         return Session.read(Overlay(changes.plan("")), name=session.name)
+
+    def text(self, text: str) -> str:
+        """Return a text without secrets."""
+        cleaner = Cleaner(self._secrets, self._key, self._own)
+        return cleaner.clean((), text, cleaner.find((), text))
 
     def source(self, source: Source) -> Source:
         """Return a sub-agent without secrets."""

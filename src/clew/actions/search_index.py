@@ -12,9 +12,10 @@ from clew.actions.search_values import FIELDS, Hit, Result, Wish
 from clew.format.times import iso
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from clew.actions.search_lines import Doubt, Lines, Match
+    from clew.actions.search_values import Known
     from clew.catalog.catalog import Catalog, Progress
     from clew.catalog.database import Database
     from clew.catalog.query import Query
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 _LOOKED_AT: Final = 20_000
 """Lines looked at for filters that the index cannot answer; then the count is only a least one."""
+
+_GROUPED: Final = 1_000
+"""Lines gone through to count the hits of each session."""
 
 _ATTEMPTS: Final = 3
 """How often the index is asked where a file is rewritten each time before its lines are read."""
@@ -36,17 +40,27 @@ def by_index(
     asked: Wish,
     tell: Callable[[Progress], object] | None,
     early: Callable[[Result], object] | None,
+    known: Known | None = None,
+    pulse: Callable[[], object] | None = None,
 ) -> Result:
     """Bring the index up to date and ask it; `early` may be given a part of the answer meanwhile."""
     from clew.catalog.catalog import Catalog, Options
     from clew.catalog.unavailable import CatalogUnavailableError
+    from clew.catalog.update import Update
 
     for attempt in range(1, _ATTEMPTS + 1):
-        listing = store.listing()
+        told = known if attempt == 1 else None
+        listing = store.listing() if told is None else told.listing
         teller = _Teller(store, asked, listing, tell, early)
         with Catalog.open(store) as catalog:
-            update = catalog.update(listing, options=Options(jobs=asked.request.jobs), tell=teller)
-            result, doubt = _ask(catalog, store, asked, listing)
+            update = None if told is None else told.update
+            if asked.request.as_it_is:
+                update = Update(is_current=False)
+            elif update is None:
+                update = catalog.update(listing, options=Options(jobs=asked.request.jobs), tell=teller)
+                if known is not None:
+                    known.listing, known.update = listing, update
+            result, doubt = _ask(catalog, store, asked, listing, pulse)
         result = replace(result, notes=update.notes, skipped=(*listing.skipped, *update.skipped))
         if doubt is None or not update.is_current or asked.request.by_rank:
             return result
@@ -56,16 +70,22 @@ def by_index(
     raise CatalogUnavailableError("files are replaced all the time")
 
 
-def _ask(catalog: Catalog, store: Store, asked: Wish, listing: Listing) -> tuple[Result, Doubt | None]:
+def _ask(
+    catalog: Catalog,
+    store: Store,
+    asked: Wish,
+    listing: Listing,
+    pulse: Callable[[], object] | None = None,
+) -> tuple[Result, Doubt | None]:
     """Ask an index as it is; also say whether lines may be elsewhere by now."""
     assert asked.query is not None  # words are always read
     with catalog.reading() as database:
         # Of one moment: another process may be bringing it up to date.
         database.execute("BEGIN")
         found = IndexSearch(database, asked, asked.query, store, listing)
-        hits = placed(found.hits(), asked.request.context)
+        hits = placed(found.hits(pulse), asked.request.context)
         count = found.count()
-        suggestions = () if hits else found.suggestions()
+        suggestions = () if hits or not asked.request.suggests else found.suggestions()
         database.execute("COMMIT")
     result = Result(
         asked.request,
@@ -76,6 +96,7 @@ def _ask(catalog: Catalog, store: Store, asked: Wish, listing: Listing) -> tuple
         store.roots.looked_in,
         suggestions,
         ids=tuple(file.id for file in listing.sessions),
+        more=found.more,
     )
     return result, found.doubt
 
@@ -159,6 +180,10 @@ class IndexSearch:
         self._count: Callable[[], tuple[int, bool]] = lambda: (0, True)
         self._matched = self._looked_at = 0
         self.doubt: Doubt | None = None
+        self.more: dict[str, int] = {}
+        """Lines that were not read, as their sessions have hits enough."""
+        self._have: dict[str, int] = {}
+        self._told = 0
 
     def _chosen(self, store: Store, listing: Listing) -> frozenset[str] | None:
         """Return the sessions meant, by the paths of their files; None for all."""
@@ -178,8 +203,8 @@ class IndexSearch:
             owners = of if owners is None else owners & of
         return None if owners is None else frozenset(owners)
 
-    def hits(self) -> list[Hit]:
-        """Return the hits, as many as are wanted."""
+    def hits(self, pulse: Callable[[], object] | None = None) -> list[Hit]:
+        """Return the hits, as many as are wanted; `pulse` is called before each line is looked at."""
         from clew.actions.search_lines import Lines
         from clew.catalog.searching import Asked, Search
 
@@ -202,16 +227,22 @@ class IndexSearch:
         limit = request.limit
         try:
             for line in found.lines():
-                is_full = limit is not None and len(hits) >= limit
+                if pulse is not None:
+                    pulse()
+                is_full = limit is not None and len(hits) >= limit and request.per_session is None
+                if request.per_session is not None and self._is_enough(looked_at):
+                    break
                 if is_full and (not request.reads_lines or looked_at >= _LOOKED_AT):
                     break
                 looked_at += 1
+                if self._is_counted_only(line, hits, looked_at):
+                    continue
                 for match in lines.matches(line, self._query, request.fields):
                     tool = self._tool(lines, line, match)
                     model = match.facts.message.model if match.facts.message is not None else None
                     if self._asked.fits(match.text, tool, model, match.facts.git_branch):
                         matched += 1
-                        if limit is None or len(hits) < limit:
+                        if limit is None or len(hits) < limit or request.per_session is not None:
                             hits.append(self._hit(line, match, tool))
         finally:
             lines.close()
@@ -220,6 +251,30 @@ class IndexSearch:
         self._matched, self._looked_at = matched, looked_at
         return hits
 
+    def _is_enough(self, looked_at: int) -> bool:
+        """Say whether no more lines are gone through for the hits of each session."""
+        request = self._asked.request
+        if request.enough is None or request.sessions is None or looked_at < request.enough:
+            return looked_at >= _GROUPED
+        return len(self._have) >= request.sessions
+
+    def _is_counted_only(self, line: Line, hits: Sequence[Hit], looked_at: int) -> bool:
+        """Say whether a line need not be read, and count it if so."""
+        request, owner = self._asked.request, line.source.owner
+        if request.per_session is None or request.reads_lines or looked_at <= (request.limit or 0):
+            return False
+        while self._told < len(hits):
+            mine = hits[self._told].owner
+            self._have[mine] = self._have.get(mine, 0) + 1
+            self._told += 1
+        wanted = request.per_session
+        if owner not in self._have and request.sessions is not None and len(self._have) >= request.sessions:
+            wanted = 0  # there are sessions enough
+        if self._have.get(owner, 0) < wanted:
+            return False
+        self.more[owner] = self.more.get(owner, 0) + 1
+        return True
+
     def count(self) -> _Count:
         """Return how many hits there are; asked after them, as they need not wait for it."""
         many, is_all = self._count()
@@ -227,6 +282,7 @@ class IndexSearch:
         if self._asked.request.reads_lines:
             return _Count(self._matched, True, rest > 0 or not is_all)
         # What was not looked at is counted by lines; nearly all have one text.
+        rest += sum(self.more.values())
         return _Count(self._matched + max(0, rest), rest <= 0 and is_all, not is_all)
 
     def _tool(self, lines: Lines, line: Line, match: Match) -> str | None:
@@ -272,6 +328,7 @@ class IndexSearch:
             ended_ms=about.ended_ms if about else line.ms,
             owner=source.owner,
             call=match.call,
+            model=facts.message.model if facts.message is not None else None,
         )
 
     def _about(self, path: str) -> About | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -11,13 +11,14 @@ from clew.format.times import milliseconds
 from clew.session.periods import moment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from clew.actions.raw_search import Spot
     from clew.actions.search_places import Near, Where
     from clew.catalog.query import Query
-    from clew.store.files import Skipped
+    from clew.catalog.update import Update
+    from clew.store.files import Listing, Skipped
     from clew.tables.texts import Field, Text
 
 Mode = Literal["words", "literal", "regex"]
@@ -62,10 +63,26 @@ class Request:
     limit: int | None = LIMIT
     """How many hits are given at most; None for all."""
 
+    per_session: int | None = None
+    """How many hits of each session are wanted, where it is enough to count the others. Of the newest lines
+    so many as `limit` are read all the same. Only an index can count without reading."""
+
+    sessions: int | None = None
+    """Of how many sessions, where hits of each are wanted."""
+
+    enough: int | None = None
+    """After how many lines no more are gone through to count hits, if there are some of so many sessions."""
+
     ignore_case: bool = False
     """For a literal or a pattern; with words it never counts."""
 
     no_index: bool = False
+    as_it_is: bool = False
+    """Whether the index is asked without bringing it up to date: somebody else just did."""
+
+    suggests: bool = True
+    """Whether words like those that are nowhere are looked for."""
+
     jobs: int | None = None
     width: int = WIDTH
 
@@ -73,6 +90,18 @@ class Request:
     def reads_lines(self) -> bool:
         """Whether something is asked that only the lines themselves can tell."""
         return self.errors or any(one is not None for one in (self.tool, self.model, self.git_branch))
+
+
+@dataclass(slots=True)
+class Known:
+    """What somebody who searches again and again knows of the files and the index."""
+
+    listing: Listing
+    """The files as they are now."""
+
+    update: Update | None = None
+    """What came of bringing the index up to date with them; None where that is to be done. It is told here
+    then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +140,8 @@ class Hit:
     before: tuple[Near, ...] = ()
     after: tuple[Near, ...] = ()
     call: str | None = None
+    model: str | None = None
+    """Who answered, of a line of the model; the index alone tells it."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the hit in the shape of `clew search --json`."""
@@ -169,6 +200,9 @@ class Result:
     has_index: bool = True
     ids: tuple[str, ...] = ()
     """The ids of all sessions there are, for telling them apart by as little as possible."""
+
+    more: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Lines that hold the words and were counted only, by the path of the session's own file."""
 
     def as_dict(self) -> dict[str, object]:
         """Return the JSON document."""

@@ -64,6 +64,9 @@ class Request:
     use_index: bool = False
     """Whether the catalog may answer."""
 
+    with_models: bool = False
+    """Whether each row is to be told by model too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -127,6 +130,8 @@ class Result:
 
     def _row(self, group: Group) -> dict[str, object]:
         row: dict[str, object] = {"key": group.key, "models": list(group.sum.models), **_sum(group.sum)}
+        if group.models:
+            row["by_model"] = [{"model": one.key, **_sum(one.sum)} for one in group.models]
         match self.account.by:
             case "session":
                 client = self.clients.get(group.key)
@@ -171,7 +176,7 @@ def usage(
 
 def _usage(request: Request, now: int | None, progress: Callable[[int], object] | None) -> Result:
     now = time.time_ns() // 1_000_000 if now is None else now
-    zone = _zone(request.tz)
+    zone = zone_of(request.tz)
     since = _moment(request.since, "--since", now, zone)
     until = _moment(request.until, "--until", now, zone, is_end=True)
     store = Store.at([*map(str, request.roots)])
@@ -209,7 +214,8 @@ def _from_files(
     ledger, unread = _read(files, _DEPTHS.get(request.by, "usage"), request.jobs, progress)
     places = _Places(listing, ledger)
     zone, since, until, now = period
-    question = Question(request.by, zone, since, until, places.session_of, places.project_of, places.oldest)
+    whose = (places.session_of, places.project_of, places.oldest)
+    question = Question(request.by, zone, since, until, *whose, with_models=request.with_models)
     answer = account(ledger, question)
     is_by_session = request.by == "session"
     return Result(
@@ -238,7 +244,15 @@ def _from_index(request: Request, store: Store, listing: Listing, period: _Perio
     with Current.opened(store, listing) as current:
         rollups = Rollups(current.database)
         places = Places(rollups)
-        answer = account_of(rollups, request.by, zone=zone, since=since, until=until, places=places)
+        answer = account_of(
+            rollups,
+            request.by,
+            zone=zone,
+            since=since,
+            until=until,
+            places=places,
+            with_models=request.with_models,
+        )
         projects = {group.key: places.project(group.key) for group in answer.groups} if is_by_session else {}
         clients = _clients(answer, places.client_cost) if is_by_session else {}
         damaged = rollups.damaged() + _abandoned(rollups.unfinished(), store, listing, now)
@@ -270,7 +284,8 @@ def _abandoned(unfinished: Collection[str], store: Store, listing: Listing, now:
     return sum(path in listed and not is_live(listed[path]) for path in unfinished)
 
 
-def _zone(name: str | None) -> tzinfo | None:
+def zone_of(name: str | None) -> tzinfo | None:
+    """Return the time zone of a name; None for the one of this machine."""
     if name is None or name == "local":
         return None
     if name.upper() == "UTC":

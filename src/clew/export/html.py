@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from base64 import b64encode
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,7 +20,7 @@ from clew.export.html_gate import encode, guard, raw_json, text
 from clew.view import parts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from clew.export.options import Options
     from clew.export.story import Story
@@ -41,6 +42,13 @@ _LETTERS: Final = {
 
 def write(story: Story, options: Options, /) -> Iterator[bytes]:
     """Give the page piece by piece."""
+    yield from before(story, options)
+    yield from turns(story, options, story.turns(), set())
+    yield from after(story, options)
+
+
+def before(story: Story, options: Options, /) -> Iterator[bytes]:
+    """Give what stands before the turns."""
     script, style = story.assets.get(SCRIPT, b""), story.assets.get(STYLE, b"")
     yield opening(text(story.head.title or "Untitled session"), script, style, story.version)
     left_out = _left_out(story, options)
@@ -58,9 +66,17 @@ def write(story: Story, options: Options, /) -> Iterator[bytes]:
     secrets = "secrets were looked for and taken out" if story.is_redacted else "secrets were not looked for"
     notes = [f"{secrets}; made by clew {story.version}", *left_out]
     yield _noscript(plain.top(story.head, notes))
-    page = _Chunks(story, options)
-    for turn in story.turns():
+
+
+def turns(story: Story, options: Options, views: Iterable[TurnView], told: set[str], /) -> Iterator[bytes]:
+    """Give some of the turns; sub-agents in `told` were told before, and those told here are put there."""
+    page = _Chunks(story, options, told)
+    for turn in views:
         yield from page.turn(turn)
+
+
+def after(story: Story, _options: Options, /) -> Iterator[bytes]:
+    """Give what stands after the turns."""
     # A story may still count what is taken out while it is read.
     yield _block("end", encode({"redacted": dict(story.redacted)}))
     yield b"</body>\n</html>\n"
@@ -87,6 +103,7 @@ def opening(title: str, script: bytes, style: bytes, version: str) -> bytes:
     return "\n".join(lines).encode() + b"\n<style>%b</style>\n</head>\n<body>\n" % style
 
 
+@lru_cache(maxsize=8)
 def fingerprint(content: bytes) -> str:
     """Return how a policy names the very bytes of a script or a style."""
     return "sha256-" + b64encode(hashlib.sha256(content).digest()).decode()
@@ -114,10 +131,10 @@ def _left_out(story: Story, options: Options) -> list[str]:
 class _Chunks:
     """The turns in chunks, those of a sub-agent behind the turn that it was started in."""
 
-    def __init__(self, story: Story, options: Options) -> None:
+    def __init__(self, story: Story, options: Options, told: set[str]) -> None:
         self._story = story
         self._options = options
-        self._seen: set[str] = set()
+        self._told = told
 
     def turn(self, view: TurnView, agent: str = "", started: str = "") -> Iterator[bytes]:
         """Give a turn, then the sub-agents that were started in it."""
@@ -141,9 +158,9 @@ class _Chunks:
 
     def _agent(self, agent_id: str, place: str) -> Iterator[bytes]:
         # One that two calls name is there once; a ring of sub-agents ends here too.
-        if agent_id in self._seen:
+        if agent_id in self._told:
             return
-        self._seen.add(agent_id)
+        self._told.add(agent_id)
         for view in self._story.agent_turns(agent_id):
             yield from self.turn(view, agent_id, place)
 

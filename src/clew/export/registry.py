@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 from clew.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from clew.export.listed import Listed
     from clew.export.options import Options
     from clew.export.story import Story
+    from clew.view.timeline import TurnView
 
 GROUP: Final = "clew.exporters"
 
@@ -28,6 +29,14 @@ class Write(Protocol):
 
     def __call__(self, story: Story, options: Options, /) -> Iterator[bytes]:  # noqa: D102
         ...
+
+
+class WriteTurns(Protocol):
+    """Gives some turns of a session; sub-agents in `told` were told before, those told now are put there."""
+
+    def __call__(  # noqa: D102
+        self, story: Story, options: Options, views: Iterable[TurnView], told: set[str], /
+    ) -> Iterator[bytes]: ...
 
 
 class WriteIndex(Protocol):
@@ -45,6 +54,18 @@ class Index:
     """Of its file."""
 
     write: WriteIndex
+
+
+@dataclass(frozen=True, slots=True)
+class InParts:
+    """A format in parts, of which turns can be written apart from each other.
+
+    What they give one after the other is what `Exporter.write` gives.
+    """
+
+    before: Write
+    turns: WriteTurns
+    after: Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +97,26 @@ class Exporter:
     assets: tuple[str, ...] = ()
     """Files of this package that it carries, by their paths below `clew`; `Story.assets` has their bytes."""
 
+    in_parts: InParts | None = None
+    """The same in parts, so that several processes can write a long session."""
 
-def _from(module: str) -> Write:
+
+def _from(module: str, name: str = "write") -> Write:
     def write(story: Story, options: Options, /) -> Iterator[bytes]:
         found = importlib.import_module(f"clew.export.{module}")
-        return cast("Write", found.write)(story, options)
+        return cast("Write", getattr(found, name))(story, options)
 
     return write
+
+
+def _in_parts_from(module: str) -> InParts:
+    def turns(
+        story: Story, options: Options, views: Iterable[TurnView], told: set[str], /
+    ) -> Iterator[bytes]:
+        found = importlib.import_module(f"clew.export.{module}")
+        return cast("WriteTurns", found.turns)(story, options, views, told)
+
+    return InParts(_from(module, "before"), turns, _from(module, "after"))
 
 
 def _index_from(module: str) -> WriteIndex:
@@ -103,6 +137,7 @@ OWN: Final = (
         redacts=True,
         index=Index("index.html", _index_from("html_index")),
         assets=("assets/reader.js", "assets/reader.css"),
+        in_parts=_in_parts_from("html"),
     ),
     Exporter(
         "md",

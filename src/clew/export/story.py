@@ -53,3 +53,9 @@ class Story:
 
     path: str = ""
     """The session's own file."""
+
+    left: int = 0
+    """How many secrets were found and stay, as they are keys or ids that hold the session together."""
+
+    part: Callable[[int, int], Iterator[TurnView]] | None = None
+    """The turns from one place in `heads` up to another, where they can be read in parts."""

@@ -31,7 +31,7 @@ def export_bundles(
     force: bool,
 ) -> int:
     """Write bundles of sessions, and tell of it."""
-    from clew.actions.exporting_bundles import BundleWish, export_bundle
+    from clew.actions.exporting_bundles import Bundles, BundleWish, export_bundle
     from clew.actions.exporting_bundles import export_bundles as export_many
     from clew.actions.own_patterns import compiled
     from clew.errors import UsageError
@@ -55,7 +55,8 @@ def export_bundles(
             _show(common, made)
         return 0
     with common.screen.progress(len(files), "Bundling", "sessions") as progress:
-        done = export_many(chosen.store, files, wish, output or ".", advance=progress.advance)
+        where = output or "."
+        done = export_many(chosen.store, files, wish, where, advance=progress.advance) if files else Bundles()
     if common.is_data:
         common.emit(
             {
@@ -64,6 +65,7 @@ def export_bundles(
                 "failed": [
                     {"session": file.id, "path": file.path, "reason": why} for file, why in done.failed
                 ],
+                "looked_in": [*chosen.store.roots.looked_in],
             }
         )
     else:

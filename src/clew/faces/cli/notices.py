@@ -59,6 +59,14 @@ def measuring(screen: Screen, label: str) -> Generator[Callable[[int], Callable[
         yield start
 
 
+def tell_left(screen: Screen, left: int) -> None:
+    """Say how many secrets stay in what was redacted, if any do."""
+    if left:
+        many = "1 secret stays" if left == 1 else f"{left:,} secrets stay"
+        why = "a name or an id that holds" if left == 1 else "names or ids that hold"
+        screen.note(span("note: ", "yellow"), f"{many} in it, as {why} the session together")
+
+
 def tell_skipped(
     screen: Screen, skipped: Sequence[Skipped], *, cut: Sequence[str] = (), verbose: bool = False
 ) -> None:

@@ -47,7 +47,14 @@ def command(common: Shared, file: str, known_as: str | None) -> int:
     from clew.actions.stores import open_store
 
     with counting(common.screen, "Searching") as start:
-        found = blame(open_store(common.roots), file, known_as=known_as, jobs=common.jobs, start=start)
+        found = blame(
+            open_store(common.roots),
+            file,
+            known_as=known_as,
+            jobs=common.jobs,
+            use_index=not common.no_index,
+            start=start,
+        )
     if common.is_data:
         common.emit(found.as_dict())
     else:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clew.actions.chosen_sessions import ChosenSessions
+    from clew.actions.export_stories import Cleaning
     from clew.actions.exporting import Wish
     from clew.actions.exporting_folder import Folder
     from clew.store.files import SessionFile
@@ -103,25 +104,28 @@ def command(
         raise UsageError("which session?", hint=f"clew export @1 --to {format_}, or --all")
     elsewhere = next((one for one in ELSEWHERE if one.name == format_), None)
     exporter = None if elsewhere is not None else find(format_)
-    chosen = _chosen(common, sessions, project, since, until)
     if elsewhere is not None:
+        chosen = _chosen(common, sessions, project, since, until)
         is_whole = not (turn_range or at or branch or no_agents or no_thinking)
         if not is_whole:
             raise UsageError(f"{format_} is made of whole sessions", hint=f"clew export @1 --to {format_}")
+        _check_patterns(wants_redaction, patterns)
         if elsewhere.name == "parquet":
-            if wants_redaction or patterns:
-                raise UsageError(
-                    "the tables cannot be redacted", hint="clew redact S makes a session without secrets"
-                )
-            return _tables(common, chosen, output, force=force)
+            from clew.faces.cli.export_tables import export_tables
+
+            if output == "-":
+                raise UsageError("the tables are several files", hint="-o DIR")
+            files = _files(common, chosen)
+            _tell_nothing(common, chosen, files)
+            with ExitStack() as stack:
+                wants = bool(wants_redaction or patterns)
+                cleaning = _cleaning(stack, patterns) if wants else None
+                return export_tables(common, chosen, files, output or FOLDER, cleaning=cleaning, force=force)
         from clew.faces.cli.export_bundles import export_bundles
 
         is_redacted = elsewhere.redacts if wants_redaction is None else wants_redaction
-        if patterns and not is_redacted:
-            raise UsageError(
-                "--pattern says what is a secret, and --no-redact leaves it in", hint="give one of them"
-            )
         files = _files(common, chosen)
+        _tell_nothing(common, chosen, files)
         is_one = len(sessions) == 1
         where = output if is_one else output or FOLDER
         return export_bundles(
@@ -144,6 +148,7 @@ def command(
             if output == "-":
                 return _one_out(common, sessions[0], wish)
             return _one(common, sessions[0], wish, output, force=force)
+        chosen = _chosen(common, sessions, project, since, until)
         if output == "-":
             return _stream(common, chosen, wish)
         return _folder(common, chosen, wish, output or FOLDER, force=force)
@@ -159,25 +164,36 @@ def _wish(
     from dataclasses import replace
 
     from clew.actions.exporting import check
-    from clew.errors import UsageError
 
     check(wish)
+    _check_patterns(wants_redaction, patterns)
+    is_redacted = wish.exporter.redacts if wants_redaction is None else wants_redaction
+    if not is_redacted and not patterns:
+        return wish
+    cleaning = _cleaning(stack, patterns)
+    return replace(wish, key=cleaning.key, own=cleaning.own, patterns=patterns)
+
+
+def _check_patterns(wants_redaction: bool | None, patterns: tuple[str, ...]) -> None:
+    from clew.errors import UsageError
+
     if patterns and wants_redaction is False:
         raise UsageError(
             "--pattern says what is a secret, and --no-redact leaves it in", hint="give one of them"
         )
-    is_redacted = wish.exporter.redacts if wants_redaction is None else wants_redaction
-    if not is_redacted and not patterns:
-        return wish
+
+
+def _cleaning(stack: ExitStack, patterns: tuple[str, ...]) -> Cleaning:
+    """Return how secrets are taken out, until the stack ends."""
     import secrets
 
+    from clew.actions.export_stories import Cleaning
     from clew.actions.own_patterns import compiled, watched
     from clew.store.redaction_key import placeholder_key
     from clew.store.state import state_folder
 
     own = stack.enter_context(watched(compiled(patterns)))
-    key = placeholder_key(state_folder(), draw=secrets.token_bytes)
-    return replace(wish, key=key, own=own, patterns=patterns)
+    return Cleaning(placeholder_key(state_folder(), draw=secrets.token_bytes), own)
 
 
 def _chosen(
@@ -205,11 +221,11 @@ def _files(common: Shared, chosen: ChosenSessions) -> Sequence[SessionFile]:
 def _one(common: Shared, name: str, wish: Wish, output: str | None, *, force: bool) -> int:
     from clew.actions.exporting import export_session
     from clew.actions.stores import open_store
-    from clew.faces.cli.notices import measuring
+    from clew.faces.cli.notices import measuring, tell_left
 
     with measuring(common.screen, "Looking for secrets in") as start:
         done = export_session(
-            open_store(common.roots), name, wish, target=output, force=force, progress=start
+            open_store(common.roots), name, wish, target=output, force=force, jobs=common.jobs, progress=start
         )
     if common.is_data:
         common.emit(
@@ -219,11 +235,13 @@ def _one(common: Shared, name: str, wish: Wish, output: str | None, *, force: bo
                 "path": done.written.path,
                 "bytes": done.written.size,
                 "redacted": None if wish.key is None else dict(done.redacted),
+                "left": None if wish.key is None else done.left,
             }
         )
     else:
         common.screen.print(done.written.path)
         common.screen.note(span(_told(wish, done.written.size, sum(done.redacted.values())), "dim"))
+    tell_left(common.screen, done.left)
     return DAMAGED if done.is_damaged else 0
 
 
@@ -232,13 +250,15 @@ def _one_out(common: Shared, name: str, wish: Wish) -> int:
     from clew.actions.exporting import export_pieces
     from clew.actions.stores import open_store
     from clew.errors import UsageError
-    from clew.faces.cli.notices import measuring
+    from clew.faces.cli.notices import measuring, tell_left
 
     if not wish.exporter.is_text and common.screen.is_terminal:
         raise UsageError(f"{wish.exporter.name} is not for a terminal", hint="-o FILE, or into a pipe")
     with measuring(common.screen, "Looking for secrets in") as start:
-        pieces, opened = export_pieces(open_store(common.roots), name, wish, progress=start)
+        store = open_store(common.roots)
+        pieces, opened, left = export_pieces(store, name, wish, jobs=common.jobs, progress=start)
     common.screen.document(pieces)
+    tell_left(common.screen, left)
     return DAMAGED if opened.is_damaged else 0
 
 
@@ -259,26 +279,32 @@ def _stream(common: Shared, chosen: ChosenSessions, wish: Wish) -> int:
     """Write the lines of all sessions one after the other, in a format of lines."""
     from clew.actions.exporting import open_file, pieces, story
     from clew.errors import ClewError, UsageError
+    from clew.faces.cli.notices import tell_left
 
     if wish.exporter.media_type != "application/jsonl":
         raise UsageError(
             f"several sessions in {wish.exporter.name} are several files", hint=f"-o {FOLDER}, a folder"
         )
-    code = 0
-    for file in _files(common, chosen):
+    code = left = 0
+    files = _files(common, chosen)
+    for file in files:
         try:
             opened = open_file(chosen.store, file, listing=chosen.listing)
-            common.screen.document(pieces(story(opened, wish), wish))
+            told = story(opened, wish)
+            common.screen.document(pieces(told, wish))
+            left += told.left
             code = DAMAGED if opened.is_damaged else code
         except ClewError as error:
             common.screen.note(span("skipped: ", "yellow"), f"{file.path}: {error.message}")
             code = DAMAGED
+    tell_left(common.screen, left)
+    _tell_nothing(common, chosen, files)
     return code
 
 
 def _folder(common: Shared, chosen: ChosenSessions, wish: Wish, output: str, *, force: bool) -> int:
     from clew.actions.exporting_folder import export_folder
-    from clew.faces.cli.notices import tell_skipped
+    from clew.faces.cli.notices import tell_left, tell_skipped
 
     files = _files(common, chosen)
     with common.screen.progress(len(files), "Exporting", "sessions") as progress:
@@ -293,11 +319,23 @@ def _folder(common: Shared, chosen: ChosenSessions, wish: Wish, output: str, *, 
             advance=progress.advance,
         )
     if common.is_data:
-        common.emit({"format": wish.exporter.name, **done.as_dict()})
-    else:
+        looked_in = list(chosen.store.roots.looked_in)
+        common.emit({"format": wish.exporter.name, **done.as_dict(), "looked_in": looked_in})
+    elif files or done.index:
         _show(common, wish, done)
+    _tell_nothing(common, chosen, files)
+    tell_left(common.screen, sum(one.left for one in (*done.written, *done.unchanged)))
     tell_skipped(common.screen, chosen.listing.skipped, verbose=common.is_verbose)
     return 0 if done.is_whole else DAMAGED
+
+
+def _tell_nothing(common: Shared, chosen: ChosenSessions, files: Sequence[SessionFile]) -> None:
+    """Say where no session was found, if none was."""
+    if not files:
+        where, many = " or ".join(chosen.store.roots.looked_in), len(chosen.listing.sessions)
+        common.screen.note(
+            f"Of {words.count(many, 'session')} in {where} none fits." if many else f"No sessions in {where}."
+        )
 
 
 def _show(common: Shared, wish: Wish, done: Folder) -> None:
@@ -322,45 +360,7 @@ def _show(common: Shared, wish: Wish, done: Folder) -> None:
         screen.note(span("failed: ", "red"), f"{len(done.failed) - most:,} more; -v lists them")
 
 
-# The tables, and the list of formats ------------------------------------------------------------
-
-
-def _tables(common: Shared, chosen: ChosenSessions, output: str | None, *, force: bool) -> int:
-    from clew.actions.exporting_tables import export_tables
-    from clew.errors import UsageError
-    from clew.faces.cli.building import building
-    from clew.faces.cli.notices import tell_skipped
-
-    if output == "-":
-        raise UsageError("the tables are several files", hint="-o DIR")
-    ids = None if chosen.is_everything else [file.id for file in _files(common, chosen)]
-    with building(common.screen) as tell:
-        done = export_tables(
-            chosen.store,
-            output or FOLDER,
-            sessions=ids,
-            force=force,
-            no_index=common.no_index,
-            jobs=common.jobs,
-            tell=tell,
-        )
-    if common.is_data:
-        common.emit(
-            {
-                "format": "parquet",
-                "tables": [
-                    {"name": one.name, "path": one.path, "rows": one.rows, "bytes": one.size}
-                    for one in done.tables
-                ],
-            }
-        )
-    else:
-        for one in done.tables:
-            common.screen.print(one.path, span(f"  {words.count(one.rows, 'row')}", "dim"))
-    for note in done.notes:
-        common.screen.note(span("note: ", "yellow"), note)
-    tell_skipped(common.screen, done.skipped, verbose=common.is_verbose)
-    return DAMAGED if done.skipped else 0
+# The list of formats ------------------------------------------------------------------------------------
 
 
 def _list(common: Shared) -> int:

@@ -125,12 +125,12 @@ def command(
         errors,
         rank,
         context,
-        None
+        limit=None
         if is_all
         else limit or (ON_A_TERMINAL if common.screen.is_terminal and not common.is_data else LIMIT),
-        ignore_case,
-        common.no_index,
-        common.jobs,
+        ignore_case=ignore_case,
+        no_index=common.no_index,
+        jobs=common.jobs,
     )
     if common.screen.width is not None and not common.is_data:
         from dataclasses import replace
