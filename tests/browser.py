@@ -23,7 +23,7 @@ import pytest
 from tests.conformance.client import CACHE
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
     from playwright.sync_api import Browser, Dialog, Page, Route
 
@@ -152,16 +152,16 @@ class Watched:
 
 
 @contextmanager
-def opened(
+def watching(
     running: Browser,
-    path: Path,
+    is_allowed: Callable[[str], bool],
     *,
     width: int = 1440,
     height: int = 1000,
     colours: str = "light",
     scripts: bool = True,
 ) -> Generator[Watched]:
-    """Open a page of the disk and watch it."""
+    """A page that nothing was opened in yet, which is watched and asks for nothing but what is allowed."""
     context = running.new_context(
         viewport={"width": width, "height": height},
         color_scheme="dark" if colours == "dark" else "light",
@@ -171,11 +171,10 @@ def opened(
     )
     page = context.new_page()
     watched = Watched(page)
-    own = path.resolve().as_uri()
 
     def allow(route: Route) -> None:
         address = route.request.url
-        if address.partition("#")[0] == own or address.startswith("data:"):
+        if is_allowed(address):
             route.continue_()
         else:
             watched.requests.append(address)
@@ -193,12 +192,32 @@ def opened(
     if scripts:
         page.add_init_script(WATCH)
     try:
-        page.goto(own, wait_until="domcontentloaded")
-        if scripts:
-            _wait_until_drawn(page)
         yield watched
     finally:
         context.close()
+
+
+@contextmanager
+def opened(
+    running: Browser,
+    path: Path,
+    *,
+    width: int = 1440,
+    height: int = 1000,
+    colours: str = "light",
+    scripts: bool = True,
+) -> Generator[Watched]:
+    """Open a page of the disk and watch it."""
+    own = path.resolve().as_uri()
+
+    def is_own(address: str) -> bool:
+        return address.partition("#")[0] == own or address.startswith("data:")
+
+    with watching(running, is_own, width=width, height=height, colours=colours, scripts=scripts) as watched:
+        watched.page.goto(own, wait_until="domcontentloaded")
+        if scripts:
+            _wait_until_drawn(watched.page)
+        yield watched
 
 
 def _wait_until_drawn(page: Page) -> None:

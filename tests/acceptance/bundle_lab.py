@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from clew.agent.standin import Reply, StandIn, text, tool_use
-from tests.conformance.client import MODEL, PROMPT, is_conversation
+from tests.acceptance.places import Place
+from tests.conformance.client import MODEL, PROMPT, environment, is_conversation, run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from clew.agent.standin import Block, Request
     from tests.conformance.client import Client
@@ -23,69 +20,20 @@ _LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """A home, a config folder and a project of their own."""
+class Machine(Place):
+    """A machine with the client on it."""
 
-    root: Path
-
-    def __post_init__(self) -> None:
-        for folder in (self.home, self.config, self.work):
-            folder.mkdir(parents=True, exist_ok=True)
-
-    @property
-    def home(self) -> Path:
-        return self.root / "home"
-
-    @property
-    def config(self) -> Path:
-        return self.root / "config"
-
-    @property
-    def work(self) -> Path:
-        return self.root / "my_work"
-
-    @property
-    def main(self) -> Path:
-        """The only session."""
-        (only,) = (
-            path for path in self.config.glob("projects/*/*.jsonl") if not path.name.startswith("agent-")
-        )
-        return only
+    project = "my_work"
 
     def environment(self, url: str = "") -> dict[str, str]:
         """All that a program gets to see of the environment."""
-        return {
-            "PATH": os.environ.get("PATH", ""),
-            "HOME": str(self.home),
-            "TMPDIR": str(self.home),
-            "CLAUDE_CONFIG_DIR": str(self.config),
-            "ANTHROPIC_API_KEY": "dummy",
-            "ANTHROPIC_BASE_URL": url,
-            "DISABLE_TELEMETRY": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "DISABLE_ERROR_REPORTING": "1",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            # Else a client that is not at a terminal keeps no backups of the files it changes.
-            "CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1",
-        }
+        return environment(self.home, self.config, url, keeps_copies=True)
 
     def client(self, client: Client, api: StandIn, *words: str) -> str:
         """Run the client in the project; return what it said."""
-        with subprocess.Popen(
-            [*client.command, *words, "--model", MODEL],
-            cwd=self.work,
-            env=self.environment(api.url),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        ) as process:
-            try:
-                return process.communicate(timeout=_LONGEST)[0]
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                return f"TIMEOUT {process.communicate()[0]}"
+        command = [*client.command, *words, "--model", MODEL]
+        ended = run(command, self.work, self.environment(api.url), _LONGEST)
+        return f"TIMEOUT {ended.said}" if ended.code is None else ended.said
 
     def resumed(self, client: Client, session: str) -> Sequence[Mapping[str, object]]:
         """Let the client resume a session here; return the messages that it sends."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,10 +12,10 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from clew.agent.standin import Reply, StandIn, text, tool_use
-from tests.conformance.client import MODEL
+from tests.conformance.client import MODEL, environment, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
     from clew.agent.standin import Request
@@ -155,7 +154,8 @@ def play(client: Client, folder: Path, *, keeps_copies: bool) -> Scene:
             words = [*client.command, "-p", f"PROMPT {number + 1}", "--model", MODEL]
             words += ["--permission-mode", "acceptEdits", "--allowedTools", "Bash", "Task", "Agent"]
             words += ["--resume", name] if number else ["--session-id", name]
-            _run(words, work, _environment(home, config, api.url, keeps_copies=keeps_copies))
+            ended = run(words, work, environment(home, config, api.url, keeps_copies=keeps_copies), LONGEST)
+            assert ended.code == 0, ended.said
     files = [path for path in config.glob("projects/*/*.jsonl") if not path.name.startswith("agent-")]
     # Some versions go on in a new file that begins with all of the old one.
     return Scene(work, config, max(files, key=lambda path: path.stat().st_size))
@@ -169,38 +169,3 @@ def _answer(request: Request, talk: Iterator[Reply], aside: Iterator[Reply]) -> 
     assert isinstance(messages, list)
     first = json.dumps(messages[0])
     return next(aside if TASK in first and "PROMPT" not in first else talk, done)
-
-
-def _environment(home: Path, config: Path, url: str, *, keeps_copies: bool) -> dict[str, str]:
-    return {
-        "PATH": os.environ.get("PATH", ""),
-        "HOME": str(home),
-        "TMPDIR": str(home),
-        "CLAUDE_CONFIG_DIR": str(config),
-        "ANTHROPIC_API_KEY": "dummy",
-        "ANTHROPIC_BASE_URL": url,
-        "DISABLE_TELEMETRY": "1",
-        "DISABLE_AUTOUPDATER": "1",
-        "DISABLE_ERROR_REPORTING": "1",
-        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        **({"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1"} if keeps_copies else {}),
-    }
-
-
-def _run(words: Sequence[str], cwd: Path, environ: dict[str, str]) -> None:
-    with subprocess.Popen(
-        words,
-        cwd=cwd,
-        env=environ,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    ) as process:
-        try:
-            said, _ = process.communicate(timeout=LONGEST)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            raise
-    assert process.returncode == 0, said

@@ -86,7 +86,8 @@ CUT = """() => {
   const found = [];
   const { scrollWidth } = document.documentElement;
   if (scrollWidth > innerWidth) found.push(`the page is ${scrollWidth} wide`);
-  const scrolls = (element) => element.closest("pre, .difflines, .scroll, .rail, .minimap, .skip, .said");
+  const apart = "pre, .difflines, .scroll, .rail, .minimap, .skip, .said, .unseen";
+  const scrolls = (element) => element.closest(apart);
   const isCutOnPurpose = (style) => style.textOverflow === "ellipsis" || style.webkitLineClamp !== "none";
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const boxes = [];
@@ -100,14 +101,17 @@ CUT = """() => {
       const style = getComputedStyle(at);
       if (style.overflowX !== "visible" || style.overflowY !== "visible") {
         const box = at.getBoundingClientRect();
-        if (isCutOnPurpose(style)) { clip = { left: box.left, right: box.right, isOnPurpose: true }; break; }
+        if (isCutOnPurpose(style)) {
+          clip = { left: box.left, right: box.right, bottom: box.bottom, isOnPurpose: true };
+          break;
+        }
         clip = { left: Math.max(clip.left, box.left), right: Math.min(clip.right, box.right) };
       }
     }
     const range = document.createRange();
     range.selectNodeContents(node);
     for (const box of range.getClientRects()) {
-      if (box.width < 1) continue;
+      if (box.width < 1 || box.top >= (clip.bottom ?? Infinity) - 1) continue;
       const text = node.data.trim().slice(0, 30);
       const isOut = box.left < clip.left - 1 || box.right > clip.right + 1;
       if (isOut && !clip.isOnPurpose) found.push(`cut: ${text}`);

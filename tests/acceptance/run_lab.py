@@ -18,12 +18,12 @@ from clew.agent.standin import Reply, StandIn, text
 from clew.session.check import check
 from clew.session.context import context
 from clew.session.session import Session
+from tests.acceptance import places
 from tests.conformance.client import MODEL, PROMPT
 from tests.conformance.notation import normal, without_prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
-    from pathlib import Path
 
     from clew.agent.standin import Request, Scripted
     from tests.conformance.notation import Message
@@ -45,37 +45,8 @@ class Ran:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A home, a config folder and a project, all of them thrown away afterwards."""
-
-    root: Path
-
-    def __post_init__(self) -> None:
-        for folder in (self.home, self.config, self.work):
-            folder.mkdir(parents=True, exist_ok=True)
-
-    @property
-    def home(self) -> Path:
-        return self.root / "home"
-
-    @property
-    def config(self) -> Path:
-        return self.root / "config"
-
-    @property
-    def work(self) -> Path:
-        return self.root / "work"
-
-    @property
-    def files(self) -> list[Path]:
-        """The session files, without those of sub-agents."""
-        return sorted((self.config / "projects").glob("*/*.jsonl"))
-
-    @property
-    def file(self) -> Path:
-        """The only session."""
-        (only,) = self.files
-        return only
+class Place(places.Place):
+    """Where `clew run` is started."""
 
     def environment(self, url: str) -> dict[str, str]:
         """All that a run gets to see of the environment."""

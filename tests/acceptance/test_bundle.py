@@ -16,7 +16,7 @@ from clew.actions.bundling import bundle
 from clew.store.files import Store
 from tests.acceptance.bundle_lab import SECRET, Machine, write_session
 from tests.acceptance.run_lab import told
-from tests.actions.test_bundling import moved_over, scenarios
+from tests.actions.bundling_lab import moved_over, scenarios
 from tests.conformance.client import PROMPT, install, slug
 from tests.conformance.notation import met_reminders, normal, short, without_prompt
 from tests.store.bundles import listed
@@ -54,7 +54,7 @@ def export(there: Machine, out: Path, *, redact: bool) -> Bundled:
     # Later than anything the client may still be at.
     now_ms = int(time.time() * 1000) + 3_600_000
     store = Store.at([str(there.config)])
-    done = bundle(store, there.main.stem, out, now_ms=now_ms, state=out.parent / "state", redact=redact)
+    done = bundle(store, there.file.stem, out, now_ms=now_ms, state=out.parent / "state", redact=redact)
     assert digests(there.config) == before
     return done
 
@@ -75,7 +75,7 @@ def imported(here: Machine, file: Path, *words: str) -> dict[str, Any]:
 
 def is_resumed_as_told(here: Machine, session: str, place: Path) -> None:
     """Let every version resume a copy of the machine; what it sends must be what `clew context` says."""
-    data = here.main.read_bytes()
+    data = here.file.read_bytes()
     for version in VERSIONS:
         # The place stays: by it the client finds the session.
         shutil.copytree(here.root, place / version, symlinks=True)
@@ -102,8 +102,8 @@ def test_a_session_is_resumed_on_another_machine_in_another_project(
     assert planted == set() if redact else len(planted) >= 3
     assert SECRET.encode() not in file.read_bytes()
     done = imported(here, file, "--to", str(here.work))
-    assert done["result"]["path"] == str(here.main)
-    assert here.main.parent.name == slug(str(here.work))
+    assert done["result"]["path"] == str(here.file)
+    assert here.file.parent.name == slug(str(here.work))
     if redact:
         assert not [path for path in here.config.rglob("*") if path.is_file() and SECRET in path.read_text()]
     is_resumed_as_told(here, done["result"]["id"], tmp_path / "kept")
@@ -113,7 +113,7 @@ def test_a_session_is_a_new_one_beside_the_old_and_is_resumed(there: Machine, tm
     file, here = tmp_path / "x.clew", Machine((tmp_path / "here").resolve())
     export(there, file, redact=False)
     done = imported(here, file, "--to", str(here.work), "--as-new")
-    assert done["result"]["id"] != there.main.stem
+    assert done["result"]["id"] != there.file.stem
     is_resumed_as_told(here, done["result"]["id"], tmp_path / "kept")
 
 

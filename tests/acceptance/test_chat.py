@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import time
 from typing import TYPE_CHECKING
 
-import pytest
-
 from clew.agent.standin import Reply, text, tool_use
 from tests.acceptance.chat_script import answer
-from tests.faces.cli.chat.tmux_lab import Lab, last_said
+from tests.faces.cli.chat.tmux_lab import IN_A_TERMINAL, Lab, last_said
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from clew.agent.standin import Answer, Request
 
-pytestmark = [
-    pytest.mark.acceptance,
-    pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux"),
-]
+pytestmark = IN_A_TERMINAL
 
 
 def test_a_person_talks_and_what_was_said_scrolls_by(tmp_path: Path) -> None:
@@ -66,7 +60,7 @@ def test_a_session_is_gone_on_with_and_shows_where_it_stood(tmp_path: Path) -> N
         lab.chat()
         lab.say("the first prompt")
         lab.leave()
-        lab.keys("C-l")
+        lab.clear()
         lab.chat("--resume", "@1")
         assert "› the first prompt\n\nanswer 0\n" in lab.screen
         lab.agree()
@@ -111,8 +105,7 @@ def test_a_call_is_asked_about_and_each_answer_is_heard(tmp_path: Path) -> None:
         assert str(lab.work / "note.txt") in lab.screen.replace("\n  │ ", "")
         assert "+ first line" in lab.screen
         assert "yes, once" in lab.screen
-        time.sleep(0.5)
-        lab.keys("t")
+        lab.reply("t")
         lab.wait_for("What shall be done instead")
         lab.write("hunter2 is no place for it")
         lab.keys("Enter")
@@ -123,8 +116,7 @@ def test_a_call_is_asked_about_and_each_answer_is_heard(tmp_path: Path) -> None:
         assert not (lab.work / "note.txt").exists()
         lab.enter("WRITE b")
         lab.wait_until(lambda: lab.everything.count("May Write do this?") == 2, "second question")
-        time.sleep(0.5)
-        lab.keys("y")
+        lab.reply("y")
         lab.wait_until(lambda: "✓ Write note.txt" in lab.everything, "written file")
         lab.idle()
         assert (lab.work / "note.txt").read_text() == "first line\nsecond line\n"
@@ -215,8 +207,7 @@ def test_a_project_is_asked_about_before_its_own_rules_count(tmp_path: Path) -> 
         lab.start()
         lab.wait_for("This project brings settings of its own")
         assert "Write" in lab.screen
-        time.sleep(0.5)
-        lab.keys("n")
+        lab.reply("n")
         lab.wait_for("/help tells")
         lab.idle()
         lab.enter("WRITE")
@@ -224,11 +215,10 @@ def test_a_project_is_asked_about_before_its_own_rules_count(tmp_path: Path) -> 
         lab.keys("Escape")
         lab.idle()
         lab.leave()
-        lab.keys("C-l")
+        lab.clear()
         lab.start()
         lab.wait_for("This project brings settings of its own")
-        time.sleep(0.5)
-        lab.keys("y")
+        lab.reply("y")
         lab.wait_for("/help tells")
         lab.idle()
         lab.say("WRITE")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import statistics
 import subprocess
@@ -16,12 +15,18 @@ import pytest
 
 from tests.acceptance.chat_script import answer
 from tests.faces.cli.chat.paced import Paced, Seat
-from tests.faces.cli.chat.tmux_lab import Lab
+from tests.faces.cli.chat.tmux_lab import IN_A_TERMINAL, Lab
 
-pytestmark = [
-    pytest.mark.acceptance,
-    pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux"),
-]
+pytestmark = IN_A_TERMINAL
+
+
+def test_what_stood_on_the_screen_is_gone_before_anything_else_is_looked_for(tmp_path: Path) -> None:
+    with Lab(tmp_path, answer) as lab:
+        lab.write("echo old words; sleep 1")  # a shell that is busy hears of nothing meanwhile
+        lab.keys("Enter")
+        lab.wait_for("\nold words")
+        lab.clear()
+        assert "old words" not in lab.screen
 
 
 def test_a_terminal_that_changes_its_size_is_drawn_anew(tmp_path: Path) -> None:
@@ -143,7 +148,7 @@ def test_a_signal_ends_the_chat_in_good_order(tmp_path: Path, number: signal.Sig
         os.kill(_process_of(lab), number)
         lab.shell_is_back()
         lab.is_valid()
-        lab.keys("C-l")
+        lab.clear()
         lab.chat("--resume", "@1")
         lab.agree(is_resumed=True)
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.actions.stories import open_story
 from clew.export.html_index import write_index
 from clew.export.listed import Listed
 from clew.view.parts import Head, Work
@@ -19,21 +18,14 @@ from tests.acceptance.xss import PAYLOADS
 from tests.export import hostile
 from tests.export.page_stories import assets, every_kind
 from tests.export.test_html import everywhere
+from tests.opened_stories import open_story
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from playwright.sync_api import Browser, Page
 
 pytestmark = pytest.mark.acceptance
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser.browser(tmp_path_factory.mktemp("browser")) as found:
-        yield found
 
 
 def test_the_renderer_that_is_checked_in_is_what_its_source_makes(tmp_path: Path) -> None:
@@ -52,7 +44,7 @@ def test_the_renderer_that_is_checked_in_is_what_its_source_makes(tmp_path: Path
     ):
         done = subprocess.run(command, cwd=package, capture_output=True, text=True, check=False, timeout=600)
         assert done.returncode == 0, done.stdout + done.stderr
-    for name in ("reader.js", "reader.css", "NOTICE.txt"):
+    for name in ("reader.js", "reader.css", "app.js", "app.css", "NOTICE.txt"):
         assert (out / name).read_bytes() == (ROOT / "src/clew/assets" / name).read_bytes(), "run make web"
     made = (out / "html_index_assets.py").read_bytes()
     assert made == (ROOT / "src/clew/export/html_index_assets.py").read_bytes(), "run make web"

@@ -31,12 +31,6 @@ SLACK = 5
 """How much slower a busy machine may be."""
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser.browser(tmp_path_factory.mktemp("browser")) as found:
-        yield found
-
-
 def long_story(turns: int, calls: int, output: str) -> Story:
     """A story that is made while it is written."""
     heads = [

@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.acceptance
 
 
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser.browser(tmp_path_factory.mktemp("browser")) as found:
-        yield found
-
-
 @pytest.fixture
 def page(tmp_path: Path, running: Browser) -> Iterator[Page]:
     """A page with a bit of everything; whatever it is made to do, it does nothing it should not."""

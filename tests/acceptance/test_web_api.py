@@ -14,6 +14,8 @@ from urllib.parse import quote
 
 import pytest
 
+from clew.faces.web.server import Server
+from clew.faces.web.site import Site
 from tests.builder import Builder, call
 from tests.conftest import ROOT
 from tests.faces.stage import demo, write
@@ -192,6 +194,56 @@ def test_a_server_that_is_killed_loses_nothing(tmp_path: Path) -> None:
             web.visitor.post("/api/undo", {"force": True})
         assert path.read_bytes() == before
     assert len(after) <= 1, "there is one way it was to become"
+
+
+def test_a_page_comes_back_to_a_server_that_was_killed(tmp_path: Path) -> None:
+    """On the same port, with its cookie: what it missed it is told to read anew."""
+    root = demo(tmp_path)
+    with started(root, "--no-index") as free:
+        port = free.visitor.port
+        free.end()
+    with started(root, "--no-index", "--port", str(port)) as web:
+        page = web.visitor
+        key = keys(page)[0]
+        before = page.get(f"/api/sessions/{key}").json
+        with Listener(page) as events:
+            assert events.next()[0] == "hello"
+            last = events.last
+            web.end(signal.SIGKILL)
+            with suppress(OSError):
+                assert events.next()[0] == ""
+    with suppress(OSError):
+        assert page.get("/api/index").status == 0
+    with started(root, "--no-index", "--port", str(port)):
+        assert page.get(f"/api/sessions/{key}").json == before
+        with Listener(page, last) as events:
+            assert events.next()[0] == "refresh"
+
+
+def test_a_real_browser_comes_in_by_the_file_and_stays(tmp_path: Path) -> None:
+    """The cookie is for our own pages alone, and yet it is sent after a visit that began with a file."""
+    from tests import browser
+
+    state = tmp_path / "state"
+    server = Server(Site([demo(tmp_path)], use_index=False, jobs=1), state=state)
+    is_ready = threading.Event()
+    thread = threading.Thread(target=server.run, kwargs={"ready": is_ready.set}, daemon=True)
+    thread.start()
+    assert is_ready.wait(20)
+    try:
+        with browser.browser(tmp_path / "home") as running_browser:
+            page = running_browser.new_context().new_page()
+            page.goto(server.way_in())
+            page.wait_for_url(f"http://127.0.0.1:{server.port}/")
+            said = page.evaluate("async () => (await fetch('/api/index')).status")
+            assert said == 200
+            assert not list((state / "web").iterdir())
+            other = running_browser.new_context().new_page()
+            assert (found := other.goto(f"http://127.0.0.1:{server.port}/")) is not None
+            assert found.status == 401
+    finally:
+        server.stop()
+        thread.join(20)
 
 
 def test_lines_are_told_soon_over_a_minute_of_silence_and_noise(tmp_path: Path) -> None:
