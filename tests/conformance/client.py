@@ -17,7 +17,7 @@ import tempfile
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from clew.agent.standin import StandIn
 
@@ -141,7 +141,8 @@ def resume(
         file = project / f"{session_id}.jsonl"
         file.write_bytes(data)
         command = [*client.command, "-p", PROMPT, "--resume", session_id, "--model", model]
-        words = _run(command, cwd, _environment(home, config, api.url), timeout)
+        ended = run(command, cwd, environment(home, config, api.url), timeout)
+        words = "TIMEOUT" if ended.code is None else ended.said
         requests = api.requests
         refusals = tuple(one.refusal.message for one in requests if one.refusal is not None)
         after = b"".join(p.read_bytes() for p in sorted(project.glob("*.jsonl")))
@@ -169,8 +170,11 @@ def is_conversation(request: Request) -> bool:
     return PROMPT in json.dumps(last) and bool(request.body.get("tools"))
 
 
-def _environment(home: Path, config: Path, url: str) -> dict[str, str]:
-    """All the client gets to see of the environment."""
+def environment(home: Path, config: Path, url: str, *, keeps_copies: bool = False) -> dict[str, str]:
+    """All the client gets to see of the environment.
+
+    A client that is not at a terminal keeps copies of the files it changes only where it is told to.
+    """
     return {
         "PATH": os.environ.get("PATH", ""),
         "HOME": str(home),
@@ -182,15 +186,26 @@ def _environment(home: Path, config: Path, url: str) -> dict[str, str]:
         "DISABLE_AUTOUPDATER": "1",
         "DISABLE_ERROR_REPORTING": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        **({"CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING": "1"} if keeps_copies else {}),
     }
 
 
-def _run(command: Sequence[str], cwd: Path, environment: Mapping[str, str], timeout: float) -> str:
-    """Run to the end or to the time limit; return what was said on stdout and stderr."""
+class Ended(NamedTuple):
+    """What came of a program."""
+
+    code: int | None
+    """None when it was ended at the time limit."""
+
+    said: str
+    """On standard output, then on standard error."""
+
+
+def run(command: Sequence[str], cwd: Path, environ: Mapping[str, str], timeout: float) -> Ended:
+    """Run to the end or to the time limit."""
     with subprocess.Popen(
         command,
         cwd=cwd,
-        env=dict(environment),
+        env=dict(environ),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -199,9 +214,10 @@ def _run(command: Sequence[str], cwd: Path, environment: Mapping[str, str], time
     ) as process:
         try:
             out, err = process.communicate(timeout=timeout)
+            code: int | None = process.returncode
         except subprocess.TimeoutExpired:
             # The client may have children of its own; they share its process group.
             os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            return "TIMEOUT"
-    return f"{out}\n{err}".strip()
+            out, err = process.communicate()
+            code = None
+    return Ended(code, f"{out}\n{err}".strip())

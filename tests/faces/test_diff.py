@@ -12,9 +12,9 @@ from clew.faces.cli.cells import width as cells
 from clew.session.pricing import DATE
 from tests.builder import Builder, call
 from tests.faces import console as consoles
+from tests.faces.hostile_sessions import every_tool
+from tests.faces.payloads import PAYLOADS, assert_harmless
 from tests.faces.stage import demo, write
-from tests.faces.test_show import every_tool
-from tests.faces.test_terminal import PAYLOADS, assert_harmless
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

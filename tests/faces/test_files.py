@@ -13,8 +13,10 @@ import pytest
 from clew.faces.cli.cells import width as cells
 from tests.actions.file_lab import store_of
 from tests.conftest import ROOT
+from tests.faces.hostile_sessions import hostile
+from tests.faces.payloads import PAYLOADS, assert_harmless
+from tests.faces.show_lab import one
 from tests.faces.stage import demo, write
-from tests.faces.test_show import PAYLOADS, assert_harmless, hostile, one
 from tests.fuzz.mutate import damaged_file
 from tests.session.file_stories import Story, path
 

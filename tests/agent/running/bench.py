@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,14 @@ def are_gone(pids: Iterable[str | int]) -> bool:
         left = [pid for pid in left if is_alive(pid)]
         time.sleep(0.01)
     return not left
+
+
+def threads_end(left: int = 1) -> bool:
+    """Say whether no more than `left` threads run, or within a moment: one may still be ending."""
+    until = time.monotonic() + 5
+    while threading.active_count() > left and time.monotonic() < until:
+        time.sleep(0.01)
+    return threading.active_count() <= left
 
 
 def is_alive(pid: int) -> bool:

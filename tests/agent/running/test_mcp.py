@@ -20,7 +20,7 @@ import pytest
 from clew.agent.api_checks import refusal
 from clew.agent.mcp_servers import McpServers, Server, ServerError, read_servers
 from clew.agent.tools.mcp_tool import McpTool, mcp_tools, tool_name
-from tests.agent.running.bench import are_gone, environ, work_in
+from tests.agent.running.bench import are_gone, environ, threads_end, work_in
 from tests.agent.running.mcp_servers_of_tests import PICTURE
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_a_server_that_goes_wrong_is_an_error_result(
             again = call(servers, "mcp__bad__do_it_", {}, work)
             assert "it ended; it said last: the walls came down" in str(again.content)
             assert servers.states()[0].kind == "failed"
-    assert threading.active_count() <= threads
+    assert threads_end(threads)
 
 
 def test_notes_between_messages_are_passed_over(tmp_path: Path, work: Work) -> None:
@@ -200,7 +200,7 @@ def test_one_that_does_not_start_costs_nothing_but_itself(tmp_path: Path, work: 
         assert call(servers, "mcp__maze__count", {"number": 1}, work).content == '{"next":2}'
         with pytest.raises(ServerError):
             servers.call("never", "x", {}, cancel=work.cancel)
-    assert threading.active_count() <= threads
+    assert threads_end(threads)
 
 
 def test_all_are_gone_when_it_is_closed(tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_all_are_gone_when_it_is_closed(tmp_path: Path) -> None:
         while not note.exists() and time.monotonic() < until:
             time.sleep(0.01)
     assert are_gone(note.read_text().split())
-    assert threading.active_count() <= threads
+    assert threads_end(threads)
     servers.close()  # a second time does nothing
 
 

@@ -22,7 +22,7 @@ from clew.agent.tools.web_fetch import WebFetch
 from clew.agent.web_page import NoPageError, Page, fetch, parse_address
 from clew.errors import ClewError
 from clew.format.results_work import WebFetch as WebFetchView
-from tests.agent.running.bench import work_in
+from tests.agent.running.bench import threads_end, work_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -316,9 +316,7 @@ def test_a_search_that_hangs_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(NoPageError, match="not found in time"):
         fetch("http://maze.example/", cancel=Cancel(), seconds=0.2)
     release.set()
-    until = time.monotonic() + 5
-    while threading.active_count() > 1 and time.monotonic() < until:
-        time.sleep(0.01)
+    assert threads_end()
 
 
 def test_a_stranger_s_certificate_is_not_trusted(tmp_path: Path) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Self, cast
 
+import pytest
+
 from clew.agent.past import messages_to_send
 from clew.agent.standin import Reply, StandIn, text
+from clew.faces.cli.chat.questions import SETTLES
 from clew.session.check import check
 from clew.session.context import context
 from clew.session.session import Session
@@ -23,6 +27,12 @@ if TYPE_CHECKING:
     from clew.agent.standin import Answer, Request
 
 Message = dict[str, Any]
+IN_A_TERMINAL = [
+    pytest.mark.acceptance,
+    pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux"),
+]
+"""The marks of tests that need this."""
+
 SHELL = "$ "
 _RULE = "─" * 20
 
@@ -122,6 +132,11 @@ class Lab:
         self.tmux("set-buffer", "-b", "pasted", words)
         self.tmux("paste-buffer", "-p", "-b", "pasted")
 
+    def clear(self) -> None:
+        """Clear the screen of the shell, and wait until it is: what stands there is not what comes next."""
+        self.keys("C-l")
+        self.wait_until(lambda: self.screen.strip() == SHELL.strip(), "clear screen")
+
     def wait_for(self, words: str, seconds: float = 12) -> None:
         self.wait_until(lambda: words in self.screen, f"{words!r} on the screen", seconds)
 
@@ -157,6 +172,14 @@ class Lab:
         rows = self.screen.rstrip().split("\n")
         at = max(number for number, row in enumerate(rows) if row.startswith(_RULE))
         return [row.rstrip() for row in rows[at + 1 : -1]]
+
+    def reply(self, key: str) -> None:
+        """Answer the question that is on the screen with a key.
+
+        Its time began before it was drawn: that long after it was seen, a key is an answer.
+        """
+        time.sleep(SETTLES)
+        self.keys(key)
 
     def say(self, words: str) -> None:
         """Say something and wait for the end of the turn."""
