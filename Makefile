@@ -21,7 +21,7 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	@touch $@
 
-run: $(STAMP) ## open clew on your own sessions, or on the demo when there are none
+run: $(STAMP) ## open the web app on your own sessions, or on the demo when there are none
 	@$(BIN)/python -m clew.faces.cli.first_run
 
 test: $(STAMP) ## the tests: unit, property and a sample of the long ones
@@ -65,6 +65,7 @@ docs: $(STAMP) ## make the generated parts of the docs anew
 
 web: $(STAMP) ## make the renderer of the pages anew; needs node
 	$(BIN)/python scripts/make_part_types.py
+	$(BIN)/python scripts/make_api_types.py
 	cd web && npm ci --no-audit --no-fund --ignore-scripts && npm run check && npm test && npm run build
 
 clean: ## remove what the targets made

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,21 +51,25 @@ def by_npm(package: str, program: str) -> Callable[[Path], Path]:
     return install
 
 
-def by_pip(requirement: str, program: str) -> Callable[[Path], Path]:
+def by_pip(
+    requirement: str, program: str, *, others: Sequence[str] = (), wheels_only: bool = True
+) -> Callable[[Path], Path]:
     """Install a package into an environment of its own, below which the program is, by a pattern.
 
-    Wheels only: a peer that has to be built here would be a figure of this machine's compiler.
+    Wheels only: a peer that has to be built here would be a figure of this machine's compiler. `others` come
+    into the same environment.
     """
 
     def install(folder: Path) -> Path:
         environment = folder / "venv"
-        done = environment / f"{requirement}.installed"
+        digest = f"-{crc32(' '.join(others).encode()):08x}" if others else ""
+        done = environment / f"{requirement}{digest}.installed"
         if not done.exists():
             shutil.rmtree(environment, ignore_errors=True)
             _install((sys.executable, "-m", "venv", str(environment)), requirement)
             pip = (str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet")
-            options = ("--disable-pip-version-check", "--only-binary", ":all:")
-            _install((*pip, *options, requirement), requirement)
+            options = ("--disable-pip-version-check", *(("--only-binary", ":all:") if wheels_only else ()))
+            _install((*pip, *options, requirement, *others), requirement)
             done.touch()
         path = next(iter(sorted(environment.glob(program))), None)
         if path is None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from bench import (
     corpora,
     work_growth,
+    work_lake,
     work_lists,
     work_pages,
     work_search,
@@ -39,7 +40,8 @@ if TYPE_CHECKING:
     from bench.corpora import Corpus
     from bench.report import Row
 
-TARGETS = ("P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13", "T1")
+TARGETS = ("P1", "P2", "P3", "P4", "P5", "P6", "P7", "P8", "P9", "P10", "P11", "P12", "P13", "T1",
+           "L1", "L2", "L3", "L4")  # fmt: skip
 
 
 def run(*, size: int, session_size: int, seed: int, repeat: int, only: tuple[str, ...]) -> Report:
@@ -76,6 +78,8 @@ def works(
         ({"P12"}, lambda: work_session.memory(runner)),
         ({"T1"}, lambda: work_trace.sending(runner)),
         ({"T1"}, lambda: work_trace.memory(runner)),
+        ({"L1", "L2"}, lambda: work_lake.building(runner)),
+        ({"L3", "L4"}, lambda: work_lake.growing(runner)),
     ]
 
 

@@ -26,9 +26,12 @@ FILES = sorted(
 SOAKS: dict[str, tuple[str, ...]] = {
     "client": ("tests/acceptance/test_agent_*",),
     "live": ("tests/acceptance/test_*_live.py",),
+    "web": ("tests/acceptance/test_web*", "tests/acceptance/test_app_*", "tests/faces/web/"),
+    "lake": ("tests/acceptance/test_lake*", "tests/lake/"),
     "exports": (
         *(f"tests/acceptance/test_{name}*" for name in ("bundle", "export", "files", "page", "view")),
-        *("tests/export/", "tests/faces/", "tests/store/bundle/", "tests/view/", "tests/web/"),
+        *("tests/actions/", "tests/export/", "tests/faces/", "tests/store/bundle/", "tests/view/"),
+        "tests/web/",
     ),
     "edits": ("tests/edit/",),
     "faults": ("tests/acceptance/test_faults.py", "tests/store/faults/"),
