@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from clew.session.branches import Branch, Leaf, branches, compactions, leaves
+from clew.session.branches import Branch, Leaf, branches, compactions, count_branches, leaves
 from clew.session.graph import Graph
 from clew.session.session import Session
 from tests.fuzz.lines import DATA
@@ -16,7 +16,10 @@ from tests.session.rows import boundary, line, session
 def ends(*lines: bytes, active: str | None) -> tuple[Session, tuple[Leaf, ...]]:
     one = session(*lines)
     graph = Graph(one)
-    return one, leaves(one, graph, active=graph.find(active) if active is not None else None)
+    row = graph.find(active) if active is not None else None
+    found = leaves(one, graph, active=row)
+    assert count_branches(one, graph, active=row) == len(branches(one, found))
+    return one, found
 
 
 def model(uuid: str, parent: str, message: str, **block: object) -> bytes:
@@ -150,7 +153,10 @@ def test_the_rewind_of_each_recorded_interactive_session_is_its_one_branch(
         one = Session.read(path.read_bytes(), name=path.stem)
         graph = Graph(one)
         talk = [row for row in graph.nodes() if one.table.kind_of(row) in {"user", "assistant"}]
-        count += len(branches(one, leaves(one, graph, active=talk[-1] if talk else None)))
+        active = talk[-1] if talk else None
+        found = branches(one, leaves(one, graph, active=active))
+        assert count_branches(one, graph, active=active) == len(found)
+        count += len(found)
     assert count == expected
 
 

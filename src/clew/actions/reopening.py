@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import structs
 
-from clew.actions.reading import Opened, ends, is_being_written, read_turns, sub_agents
+from clew.actions.reading import Opened, is_being_written, read_turns, sub_agents
 from clew.errors import ClewError
 from clew.format.lines import readline_from
+from clew.session.branches import count_branches
 from clew.session.chain import chain
 from clew.session.eras import rules
 from clew.session.graph import NONE, Graph
@@ -56,7 +57,7 @@ class Branches:
             reading, session = self.reading, self.session
             graph = Graph(session) if reading is None else reading.graph
             active = chain(session, rules()).leaf if reading is None else reading.active
-            self.many = 1 + len(ends(session, graph, active)[1])
+            self.many = 1 + count_branches(session, graph, active=active)
         return self.many
 
 

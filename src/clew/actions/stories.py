@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clew.actions.reading import ends
+from clew.session.branches import count_branches
 from clew.view.agents import Agents
 from clew.view.timeline import Timeline, Ways
 
@@ -27,7 +27,7 @@ def timeline_of(
     calls = {call.id for turn in turns for call in turn.calls}
 
     def branches() -> int:
-        return 1 + len(ends(session, reading.graph, reading.active)[1])
+        return 1 + count_branches(session, reading.graph, active=reading.active)
 
     return Timeline(
         session,

@@ -83,25 +83,24 @@ def leaves(
 ) -> tuple[Leaf, ...]:
     """Return every leaf in file order. Turns start where `is_turn` says so, else at each person's prompt."""
     table = session.table
-    ends = _ends(graph)
-    if active is not None and active not in ends:
-        ends = sorted((*ends, active))
-    shared, talks = _off_path(session, graph, active)
     turns = _turns(session, graph, is_turn)
-    found: list[Leaf] = []
-    for row in ends:
-        at = shared[row]
-        leaf = Leaf(
+    return tuple(
+        Leaf(
             row,
             session.entry(row).uuid,
             table.number[row],
-            _why(session, row, active, at, is_talk=bool(talks[row])),
+            why,
             turns[row],
             table.time_of(row),
             None if at < 0 or row == active else at,
         )
-        found.append(leaf)
-    return tuple(found)
+        for row, at, why in _left(session, graph, active)
+    )
+
+
+def count_branches(session: Session, graph: Graph, *, active: int | None) -> int:
+    """Return how many ways the conversation did not go on; no line is decoded for that."""
+    return sum(why == "branch" for _, _, why in _left(session, graph, active))
 
 
 def branches(session: Session, found: tuple[Leaf, ...]) -> tuple[Branch, ...]:
@@ -143,6 +142,16 @@ def compactions(session: Session, graph: Graph) -> tuple[Compaction, ...]:
 def _ends(graph: Graph) -> list[int]:
     joined = set(graph.joins.values())
     return [row for row in graph.nodes() if not graph.has_children(row) and row not in joined]
+
+
+def _left(session: Session, graph: Graph, active: int | None) -> Iterator[tuple[int, int, Why]]:
+    """Give every leaf in file order, the last row it shares with the active path, and why it is one."""
+    ends = _ends(graph)
+    if active is not None and active not in ends:
+        ends = sorted((*ends, active))
+    shared, talks = _off_path(session, graph, active)
+    for row in ends:
+        yield row, shared[row], _why(session, row, active, shared[row], is_talk=bool(talks[row]))
 
 
 def _why(session: Session, row: int, active: int | None, shared: int, *, is_talk: bool) -> Why:
