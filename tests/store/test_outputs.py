@@ -27,13 +27,14 @@ def names(folder: Path) -> set[str]:
 def test_a_new_file_is_whole_and_private(tmp_path: Path) -> None:
     old = os.umask(0)
     try:
-        found = outputs.write_output(str(tmp_path / "x"), PIECES)
+        pieces = outputs.Digested(PIECES)
+        found = outputs.write_output(str(tmp_path / "x"), pieces)
     finally:
         os.umask(old)
     path = tmp_path / "x"
     assert path.read_bytes() == b"one\ntwo\n"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert (found.size, found.digest) == (8, outputs.digest_of(str(path)))
+    assert (found.size, pieces.digest) == (8, outputs.digest_of(str(path)))
     assert names(tmp_path) == {"x"}
 
 

@@ -21,6 +21,7 @@ from clew.errors import ClewError, RefusedError
 from clew.export.file_names import file_name
 from clew.export.listed import Listed
 from clew.store.outputs import (
+    Digested,
     digest_of,
     give_up,
     is_there,
@@ -275,6 +276,7 @@ class _Work:
         if not is_ours:
             raise RefusedError(f"{index.name} is there already, and clew did not write it")
         self._manifest.plan(index.name, "", "")
-        written = write_output(path, index.write(listed, version=clew.__version__), replace=True)
-        self._manifest.put(Entry(index.name, "", "", "", written.size, written.digest))
+        page = Digested(index.write(listed, version=clew.__version__))
+        written = write_output(path, page, replace=True)
+        self._manifest.put(Entry(index.name, "", "", "", written.size, page.digest))
         return path

@@ -22,7 +22,7 @@ from clew.actions.passes import workers
 from clew.actions.second_process import end_with
 from clew.errors import ClewError
 from clew.export.registry import find
-from clew.store.outputs import give_up, write_aside
+from clew.store.outputs import Digested, give_up, write_aside
 from clew.store.source import reason
 from clew.store.writer import NotWrittenError
 
@@ -102,7 +102,8 @@ class Order:
         try:
             opened = open_with(source.file, source.agents)
             told = story(opened, wish, advance=None if go_on is None else lambda _size: ask())
-            written = write_aside(temporary, _asking(pieces(told, wish), ask))
+            page = Digested(_asking(pieces(told, wish), ask))
+            written = write_aside(temporary, page)
         except NotWrittenError as error:
             return Missed(error.cause, error.path)
         except ClewError as error:
@@ -112,9 +113,7 @@ class Order:
         except Exception as error:  # one session must never stop the others
             return Missed(f"{type(error).__name__}: {error}")
         redacted = sum(told.redacted.values())
-        return Made(
-            temporary, told.head, written.size, written.digest, redacted, opened.is_damaged, told.left
-        )
+        return Made(temporary, told.head, written.size, page.digest, redacted, opened.is_damaged, told.left)
 
 
 def _asking(found: Iterable[bytes], ask: Callable[[], None]) -> Iterator[bytes]:

@@ -18,11 +18,12 @@ from clew.store.source import FileSource, reason
 from clew.store.writer import NotWrittenError, TakenError, claim, drop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from clew.store.disk import Disk
 
 _PIECE: Final = 1 << 20
+_DIGEST: Final = 16
 _GATHERED: Final = 1 << 18
 """Small pieces are written together, so many bytes of them."""
 
@@ -32,7 +33,24 @@ class Written(NamedTuple):
 
     path: str
     size: int
-    digest: str
+
+
+class Digested:
+    """Pieces of a file, whose digest is known when all of them were given."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = pieces
+        self._digest = blake2b(digest_size=_DIGEST)
+
+    def __iter__(self) -> Iterator[bytes]:
+        for piece in self._pieces:
+            self._digest.update(piece)
+            yield piece
+
+    @property
+    def digest(self) -> str:
+        """The digest of what was given so far, as `digest_of` has it."""
+        return self._digest.hexdigest()
 
 
 class _Output(Draft):
@@ -65,7 +83,7 @@ def write_output(path: str, pieces: Iterable[bytes], *, replace: bool = False, d
         if not replace:
             raise RefusedError(f"{path} is there already")
     clean(folder, disk=disk)
-    output, digest = _drafted(folder, name, pieces, disk)
+    output = _drafted(folder, name, pieces, disk)
     if replace:
         output.take_place(name)
     else:
@@ -74,29 +92,26 @@ def write_output(path: str, pieces: Iterable[bytes], *, replace: bool = False, d
         except TakenError:
             raise RefusedError(f"{path} is there already") from None
     sync_names(folder, disk=disk)
-    return Written(path, output.size, digest)
+    return Written(path, output.size)
 
 
 def write_aside(path: str, pieces: Iterable[bytes], *, disk: Disk = DISK) -> Written:
     """Write a file under a name that is not yet its own, for `take_over`; `clean` knows it for ours."""
     folder, name = os.path.split(os.path.abspath(path))  # noqa: PTH100
-    output, digest = _drafted(folder, name, pieces, disk)
+    output = _drafted(folder, name, pieces, disk)
     output.take_place(name)
-    return Written(path, output.size, digest)
+    return Written(path, output.size)
 
 
-def _drafted(folder: str, name: str, pieces: Iterable[bytes], disk: Disk) -> tuple[_Output, str]:
-    """Write a draft, and return its digest with it."""
-    digest = blake2b(digest_size=16)
+def _drafted(folder: str, name: str, pieces: Iterable[bytes], disk: Disk) -> _Output:
     output = _Output(folder, name, disk=disk)
     try:
         for piece in _gathered(pieces):
             output.write(piece)
-            digest.update(piece)
     except BaseException:
         output.drop()
         raise
-    return output, digest.hexdigest()
+    return output
 
 
 def _gathered(pieces: Iterable[bytes]) -> Iterable[bytes]:
@@ -191,8 +206,8 @@ def is_there(path: str) -> bool:
 
 
 def digest_of(path: str) -> str:
-    """Return the digest of a file, as `Written` has it."""
-    digest = blake2b(digest_size=16)
+    """Return the digest of a file, as `Digested` has it."""
+    digest = blake2b(digest_size=_DIGEST)
     with FileSource(path) as source:
         for at in range(0, source.size, _PIECE):
             digest.update(source.read(at, _PIECE))
