@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.conformance.client import CACHE
+from tests.debian import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -55,10 +56,8 @@ def find() -> Program:
             return Program(Path(found))
     if sys.platform == "linux" and platform.machine() == "x86_64" and shutil.which("npm"):
         return _from_npm()
-    if sys.platform == "linux" and os.geteuid() == 0 and shutil.which("apt-get"):
-        subprocess.run(["apt-get", "install", "-y", "chromium"], capture_output=True, check=True, timeout=900)
-        if found := shutil.which("chromium"):
-            return Program(Path(found))
+    if found := program("chromium"):
+        return Program(Path(found))
     pytest.skip("there is no chromium, and neither npm nor apt-get to get it with")
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests import browser
 from tests.conformance.client import Client, install
+from tests.debian import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
 def client() -> Client:
     """The client conformance is measured against."""
     return install()
+
+
+@pytest.fixture(scope="session")
+def tmux() -> str:
+    """The terminal that tests type into, by its program."""
+    found = program("tmux")
+    if found is None:
+        pytest.skip("needs tmux, or apt-get to install it")
+    return found
 
 
 @pytest.fixture(scope="module")

@@ -96,7 +96,7 @@ def test_turns_arrive_once_when_the_collector_is_away_and_comes_back(client: Cli
         collector.judge([*("PROMPT-0", "PROMPT-1 AGENT", "PROMPT-2", "PROMPT-3"), "PROMPT-4", "PROMPT-5"])
 
 
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+@pytest.mark.usefixtures("tmux")
 def test_turns_of_a_terminal_arrive_once_and_the_status_line_is_shown(client: Client, tmp_path: Path) -> None:
     with Collector() as collector, Lab(client, tmp_path, collector) as lab:
         install(lab, "--statusline")
@@ -112,7 +112,7 @@ def test_turns_of_a_terminal_arrive_once_and_the_status_line_is_shown(client: Cl
         collector.judge(["PROMPT-0", "PROMPT-1 AGENT", "PROMPT-2"])
 
 
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+@pytest.mark.usefixtures("tmux")
 def test_a_sub_agent_in_the_background_arrives_once(client: Client, tmp_path: Path) -> None:
     """It ends after the turn that started it, and the client goes on by itself when it does."""
     with Collector() as collector, Lab(client, tmp_path, collector) as lab:
@@ -133,7 +133,7 @@ def test_a_sub_agent_in_the_background_arrives_once(client: Client, tmp_path: Pa
             )
 
 
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")
+@pytest.mark.usefixtures("tmux")
 def test_a_session_that_is_cleared_is_sent_and_so_is_the_next(client: Client, tmp_path: Path) -> None:
     with Collector() as collector, Lab(client, tmp_path, collector) as lab:
         install(lab)

@@ -6,16 +6,15 @@ folder, and what was said on the standard output.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from tests.debian import program
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -102,15 +101,9 @@ class Injection:
         return f"{self.name}:{what}:when={when}"
 
 
-@cache
 def strace() -> str:
     """Return the program; install it where that can be done."""
-    found = shutil.which("strace")
-    if found is None and shutil.which("apt-get") and os.geteuid() == 0:
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for words in (["update"], ["install", "-y", "--no-install-recommends", "strace"]):
-            subprocess.run(["apt-get", "-qq", *words], env=quiet, check=False, capture_output=True)
-        found = shutil.which("strace")
+    found = program("strace")
     if found is None:
         raise AssertionError("strace is needed to prove what happens when the system fails; install it")
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -27,10 +26,7 @@ if TYPE_CHECKING:
     from clew.agent.standin import Answer, Request
 
 Message = dict[str, Any]
-IN_A_TERMINAL = [
-    pytest.mark.acceptance,
-    pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux"),
-]
+IN_A_TERMINAL = [pytest.mark.acceptance, pytest.mark.usefixtures("tmux")]
 """The marks of tests that need this."""
 
 SHELL = "$ "
