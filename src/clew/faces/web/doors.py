@@ -15,7 +15,7 @@ import time
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-import orjson
+import msgspec
 
 from clew.store.private_notes import drop_note, read_note, write_note
 
@@ -29,6 +29,14 @@ _FOLDER: Final = "web"
 _DIGEST: Final = 32
 
 
+class _Given(msgspec.Struct):
+    """A cookie that was given."""
+
+    digest: str
+    given: float
+    """When, in seconds."""
+
+
 def recall(state: Path, port: int, *, now: float | None = None) -> bytes | None:
     """Return the digest of the cookie that the server on a port gave last, if that is not long ago."""
     data = read_note(state / _FOLDER, _name(port))
@@ -36,21 +44,17 @@ def recall(state: Path, port: int, *, now: float | None = None) -> bytes | None:
         return None
     now = time.time() if now is None else now
     try:
-        found: object = orjson.loads(data)
-        if not isinstance(found, dict):
-            return None
-        given, digest = found.get("given"), found.get("digest")  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-        kept = bytes.fromhex(digest) if isinstance(digest, str) else b""
+        found = msgspec.json.decode(data, type=_Given)
+        digest = bytes.fromhex(found.digest)
     except ValueError:
         return None
-    is_recent = isinstance(given, int | float) and 0 <= now - given < KEPT
-    return kept if is_recent and len(kept) == _DIGEST else None
+    return digest if 0 <= now - found.given < KEPT and len(digest) == _DIGEST else None
 
 
 def remember(state: Path, port: int, digest: bytes, *, now: float | None = None) -> None:
     """Keep the digest of the cookie that was given."""
     given = time.time() if now is None else now
-    write_note(state / _FOLDER, _name(port), orjson.dumps({"digest": digest.hex(), "given": given}))
+    write_note(state / _FOLDER, _name(port), msgspec.json.encode(_Given(digest.hex(), given)))
 
 
 def write_way_in(state: Path, port: int, url: str) -> Path:
