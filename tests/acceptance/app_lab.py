@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests import browser
+from tests.faces.stage import demo
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -67,6 +68,19 @@ def visiting(
         watched.page.goto(server.url, wait_until="domcontentloaded")
         watched.page.locator("#app .app").wait_for(state="attached")
         yield watched
+
+
+@contextmanager
+def visiting_demo(
+    running: Browser, folder: Path, *, width: int, colours: str
+) -> Generator[tuple[Served, browser.Watched]]:
+    """Come to the list of the demo's sessions, in a window of some width."""
+    with (
+        served(demo(folder)) as server,
+        visiting(running, server, width=width, height=844, colours=colours) as watched,
+    ):
+        watched.page.locator(".homerow").first.wait_for()
+        yield server, watched
 
 
 def go(page: Page, server: Served, address: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from clew.export import html
 from clew.export.options import Options
@@ -48,6 +48,10 @@ def unfold(page: Page) -> int:
     }""")
     settle(page)
     return presses
+
+
+LOOKS: Final = ((1440, "light"), (1440, "dark"), (390, "light"))
+"""How wide a window is, and in which colours."""
 
 
 def settle(page: Page) -> None:

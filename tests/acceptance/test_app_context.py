@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.acceptance.page_lab import CUT, settle
+from tests.acceptance.page_lab import CUT, LOOKS, settle
 from tests.acceptance.session_lab import EMPTY, WATER, visit
 from tests.builder import Builder, call
 from tests.faces.stage import demo, write
@@ -102,7 +102,7 @@ def test_nothing_keeps_people_from_the_context(tmp_path: Path, running: Browser)
     write(root, "-tools", {"tools": made.data()})
     with visit(running, root) as reading:
         page = reading.page
-        for width, colours in ((1440, "light"), (1440, "dark"), (390, "light")):
+        for width, colours in LOOKS:
             page.set_viewport_size({"width": width, "height": 1000})
             page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
             reading.read("tools", "&tab=context")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.acceptance.app_checks import HEADINGS, cut, faults, many_sessions
-from tests.acceptance.app_lab import go, served, visiting
-from tests.acceptance.page_lab import settle
+from tests.acceptance.app_lab import go, served, visiting, visiting_demo
+from tests.acceptance.page_lab import LOOKS, settle
 from tests.faces.stage import demo
 
 if TYPE_CHECKING:
@@ -264,16 +264,12 @@ def test_a_view_that_fails_says_so_and_the_others_work(tmp_path: Path, running: 
         assert page.get_by_role("alert").count() == 0
 
 
-@pytest.mark.parametrize(("width", "colours"), [(1440, "light"), (1440, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "colours"), LOOKS)
 def test_nothing_keeps_people_from_using_the_frame(
     tmp_path: Path, running: Browser, width: int, colours: str
 ) -> None:
-    with (
-        served(demo(tmp_path)) as server,
-        visiting(running, server, width=width, height=844, colours=colours) as watched,
-    ):
+    with visiting_demo(running, tmp_path, width=width, colours=colours) as (_, watched):
         page = watched.page
-        page.locator(".homerow").first.wait_for()
         page.keyboard.press("Tab")
         assert page.evaluate("() => document.activeElement?.textContent") == "Skip to the content"
         page.keyboard.press("Enter")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.acceptance.app_checks import STRANGE, cut, faults, hostile_store, many_sessions
-from tests.acceptance.app_lab import go, served, visiting
-from tests.acceptance.page_lab import settle
+from tests.acceptance.app_lab import go, served, visiting, visiting_demo
+from tests.acceptance.page_lab import LOOKS, settle
 from tests.acceptance.xss import PAYLOADS
 from tests.builder import Builder
 from tests.faces.stage import demo
@@ -244,16 +244,12 @@ def test_many_hits_are_few_rows_and_the_last_question_counts(tmp_path: Path, run
         assert watched.misdeeds() == []
 
 
-@pytest.mark.parametrize(("width", "colours"), [(1440, "light"), (1440, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "colours"), LOOKS)
 def test_nothing_keeps_people_from_using_search(
     tmp_path: Path, running: Browser, width: int, colours: str
 ) -> None:
-    with (
-        served(demo(tmp_path)) as server,
-        visiting(running, server, width=width, height=844, colours=colours) as watched,
-    ):
+    with visiting_demo(running, tmp_path, width=width, colours=colours) as (server, watched):
         page = watched.page
-        page.locator(".homerow").first.wait_for()
         page.wait_for_function("() => document.querySelector('.status') === null")
         go(page, server, "/?view=search")
         assert faults(page) == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from clew.export.registry import OWN
-from tests.acceptance.page_lab import CUT, hit, settle
+from tests.acceptance.page_lab import CUT, LOOKS, hit, settle
 from tests.acceptance.session_lab import DAMAGED, EMPTY, LOAVES, VENTS, WATER, visit
 from tests.acceptance.xss import PAYLOADS
 from tests.builder import Builder, call, text, thinking
@@ -318,7 +318,7 @@ def test_folding_and_loading_never_move_what_is_read(tmp_path: Path, running: Br
 def test_nothing_keeps_people_from_reading(tmp_path: Path, running: Browser) -> None:
     with visit(running, demo(tmp_path)) as reading:
         page = reading.page
-        for width, colours in ((1440, "light"), (1440, "dark"), (390, "light")):
+        for width, colours in LOOKS:
             page.set_viewport_size({"width": width, "height": 1000})
             page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
             reading.read(LOAVES)

@@ -13,7 +13,7 @@ from clew.export.html_index import write_index
 from clew.export.listed import Listed
 from clew.view.parts import Head, Work
 from tests import browser
-from tests.acceptance.page_lab import CUT, settle, unfold, written
+from tests.acceptance.page_lab import CUT, LOOKS, settle, unfold, written
 from tests.acceptance.xss import PAYLOADS
 from tests.export import hostile
 from tests.export.page_stories import assets, every_kind
@@ -150,7 +150,7 @@ def faults(page: Page) -> list[str]:
     return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"]]
 
 
-@pytest.mark.parametrize(("width", "colours"), [(1440, "light"), (1440, "dark"), (390, "light")])
+@pytest.mark.parametrize(("width", "colours"), LOOKS)
 def test_nothing_keeps_people_from_using_the_page(
     tmp_path: Path, running: Browser, width: int, colours: str
 ) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tests import browser
 from tests.acceptance.app_lab import go
-from tests.acceptance.page_lab import CUT, settle
+from tests.acceptance.page_lab import CUT, LOOKS, settle
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -57,7 +57,7 @@ def faults(page: Page) -> list[str]:
 def flaws(page: Page) -> list[str]:
     """What is wrong with a view: for axe, in both colours and on a phone, and what is cut or covered."""
     found: list[str] = []
-    for width, colours in ((1440, "light"), (1440, "dark"), (390, "light")):
+    for width, colours in LOOKS:
         page.emulate_media(color_scheme="dark" if colours == "dark" else "light")
         page.set_viewport_size({"width": width, "height": 900})
         settle(page)
