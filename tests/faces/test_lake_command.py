@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import TYPE_CHECKING
 
 import pytest
 
+from clew.lake import spark
 from tests.faces.console import console
 from tests.lake.lab import conversation, put
 
@@ -66,3 +68,18 @@ def test_what_makes_no_sense_is_told(
     ran = clew("lake", *arguments)
     assert ran.code == 1
     assert told in ran.err
+
+
+def test_a_cluster_that_does_not_answer_is_said_soon_and_without_its_token(
+    clew: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spark, "PATIENCE", 0.5)
+    put(tmp_path / "source", "s1", conversation("s1").data())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    # Nobody listens there any more.
+    engine = f"sc://127.0.0.1:{port}/;token=very-secret"
+    ran = clew("lake", "build", tmp_path / "source", tmp_path / "lake", "--engine", engine)
+    assert ran.code == 1
+    assert f"nobody answers at sc://127.0.0.1:{port}:" in ran.err
+    assert "secret" not in ran.err

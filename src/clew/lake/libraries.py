@@ -109,3 +109,14 @@ def spark_session() -> Any:
         # It says of newer versions of pandas that it does not know them; nothing here goes through pandas.
         warnings.simplefilter("ignore")
         return _loaded("pyspark.sql", "spark").SparkSession
+
+
+def spark_channels() -> Any:
+    """Return what makes of an address a connection to Spark, with its token and its encryption."""
+    spark_session()
+    return _loaded("pyspark.sql.connect.client", "spark").DefaultChannelBuilder
+
+
+def grpc() -> Any:
+    """Return what Spark Connect speaks by."""
+    return _loaded("grpc", "spark")

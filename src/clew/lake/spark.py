@@ -19,7 +19,7 @@ from clew.lake.asking import Found, QueryError, plain_rows, table_of, tables_in
 from clew.lake.builds import visible
 from clew.lake.delta import LakeTable, Part
 from clew.lake.engines import EngineError
-from clew.lake.libraries import arrow, spark_session
+from clew.lake.libraries import arrow, grpc, spark_channels, spark_session
 from clew.lake.schemas import COLUMNS, PARTITION
 from clew.lake.settling import NEEDED, USED, nothing_used, used_schema
 from clew.lake.settling_here import Settled
@@ -36,11 +36,16 @@ _TYPES: Final = {"text": "string", "integer": "bigint", "real": "double", "boole
 _ARROW_TYPES: Final = {"string": "string", "int64": "bigint", "double": "double", "bool": "boolean"}
 
 
+PATIENCE: Final = 20.0
+"""Seconds after which nobody is there."""
+
+
 class SparkEngine:
     """A cluster behind an address such as `sc://host:15002`."""
 
     def __init__(self, url: str) -> None:
         with _translated():
+            _reach(url)
             self._spark = spark_session().builder.remote(url).create()
             self._send_clew()
             # A range without a number of partitions has as many as the cluster does at a time.
@@ -209,6 +214,23 @@ def _ddl(table: str, names: Sequence[str] | None = None) -> str:
 
 def _ddl_of(schema: Any) -> str:
     return ", ".join(f"`{field.name}` {_ARROW_TYPES[str(field.type)]}" for field in schema)
+
+
+def _reach(url: str) -> None:
+    """See that somebody answers at an address: Spark itself tries for many minutes, and says nothing."""
+    library = grpc()
+    channel = spark_channels()(url).toChannel()
+    try:
+        library.channel_ready_future(channel).result(timeout=PATIENCE)
+    except library.FutureTimeoutError:
+        raise EngineError(f"nobody answers at {shown(url)}: no connection in {PATIENCE:.0f} s") from None
+    finally:
+        channel.close()
+
+
+def shown(url: str) -> str:
+    """Return an address without what may be secret in it: tokens stand behind its port."""
+    return url.partition("/;")[0].rstrip("/")
 
 
 @contextmanager
