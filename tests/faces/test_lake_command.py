@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
-from clew.lake import spark
 from tests.faces.console import console
 from tests.lake.lab import conversation, put
 
@@ -70,16 +71,25 @@ def test_what_makes_no_sense_is_told(
     assert told in ran.err
 
 
-def test_a_cluster_that_does_not_answer_is_said_soon_and_without_its_token(
-    clew: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(spark, "PATIENCE", 0.5)
+IMPATIENT = """
+from clew.lake import spark
+spark.PATIENCE = 0.5
+from clew.__main__ import start
+start()
+"""
+
+
+def test_a_cluster_that_does_not_answer_is_said_soon_and_without_its_token(tmp_path: Path) -> None:
     put(tmp_path / "source", "s1", conversation("s1").data())
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    # Nobody listens there any more.
+    # Nobody listens there any more. By a script: Spark takes a program without a file for a test of its own.
+    script = tmp_path / "impatient.py"
+    script.write_text(IMPATIENT)
     engine = f"sc://127.0.0.1:{port}/;token=very-secret"
-    ran = clew("lake", "build", tmp_path / "source", tmp_path / "lake", "--engine", engine)
-    assert ran.code == 1
-    assert f"nobody answers at sc://127.0.0.1:{port}:" in ran.err
-    assert "secret" not in ran.err
+    where = (str(tmp_path / "source"), str(tmp_path / "lake"))
+    command = [sys.executable, str(script), "lake", "build", *where, "--engine", engine]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert ran.returncode == 1
+    assert f"nobody answers at sc://127.0.0.1:{port}:" in ran.stderr
+    assert "secret" not in ran.stdout + ran.stderr
